@@ -58,11 +58,14 @@ TABLES = {
     "oauth_grants": (_SAVE, _NOTHING),
     "oauth_refresh_tokens": (_SAVE, _NOTHING),
     "oauth_tokens": (_SAVE, "SELECT (id, library_id)"),
+    "notification_preferences": (_SAVE, _READ),
+    "notifications": (_APPEND, _EVERYTHING),
     "outbox": ("INSERT", "SELECT, INSERT, DELETE"),
     "output_copies": (_CHANGE, _EVERYTHING),
     "passkeys": (_EVERYTHING, _NOTHING),
     "playback_tracks": (_READ, _EVERYTHING),
     "playbacks": (_READ, _EVERYTHING),
+    "push_subscriptions": (_EVERYTHING, "SELECT, DELETE"),
     "recovery_codes": (_EVERYTHING, _NOTHING),
     "retention_deletions": (_READ, _EVERYTHING),
     "retention_policies": (_SAVE, _READ),
@@ -85,7 +88,8 @@ TABLES = {
     "videos": (_SAVE, "SELECT, UPDATE, DELETE"),
     "voice_consents": (_APPEND, _READ),
     "voices": (_SAVE, _CHANGE),
-    "webhook_endpoints": (_SAVE, "SELECT, UPDATE (disabled_at, disabled_reason)"),
+    "webhook_deliveries": (_SAVE, _EVERYTHING),
+    "webhook_endpoints": (_SAVE, "SELECT, UPDATE (disabled_at, disabled_reason, failing_since)"),
 }
 # What other packages may read of a table, with the reader's own rights.
 VIEWS = (
@@ -96,8 +100,8 @@ VIEWS = (
     "published_sources",
     "published_storage_usage",
     "published_thumbnails",
+    "published_titles",
     "published_transcripts",
-    "published_webhook_endpoints",
 )
 # Function: roles that may execute it. All others are for the owner, for other functions and for triggers.
 FUNCTIONS = {
@@ -143,8 +147,10 @@ FUNCTIONS = {
     "outbox_backlog(integer)": (RELAY,),
     "pending_uploads(integer)": (WORKER,),
     "purge_delivery_attempts(timestamptz, integer)": (WORKER,),
+    "purge_deliveries(timestamptz, integer)": (WORKER,),
     "purge_events(timestamptz, integer)": (WORKER,),
     "purge_idempotency_records(timestamptz, integer)": (WORKER,),
+    "purge_notifications(timestamptz, integer)": (WORKER,),
     "refresh_erased_statistics()": (WORKER,),
     "revoke_oauth_client(text, text, timestamptz)": (API,),
     "select_library(bytea, text)": (API,),

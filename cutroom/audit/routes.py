@@ -1,12 +1,9 @@
 """Routes to read and export the audit log."""
 
-import re
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import AfterValidator, BeforeValidator
 from starlette.responses import Response, StreamingResponse
 
 from cutroom.accounts.principals import Role
@@ -20,13 +17,13 @@ from cutroom.platform.db import Database
 from cutroom.web.middleware import CurrentCall, OperationRoute
 from cutroom.web.operation import Access, operation
 from cutroom.web.paging import DEFAULT_PAGE, MAX_PAGE
+from cutroom.web.schema import Instant
 
 router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Audit log"])
 
 HEAD_HEADER = "Cutroom-Audit-Head"
 JSON_LINES = "application/x-ndjson"
 _LISTING = "audit-log"
-_RFC3339 = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})")
 _EXPORT: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "One JSON object per line, in the form of the entries of the list, oldest first.",
@@ -41,20 +38,6 @@ _EXPORT: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _require_time(value: object) -> object:
-    if isinstance(value, str) and _RFC3339.fullmatch(value) is None:
-        raise ValueError("This must be a time with a time zone, such as 2026-01-31T12:00:00Z.")
-    return value
-
-
-def _to_utc(value: datetime) -> datetime:
-    try:
-        return value.astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError("This time is out of range.") from error
-
-
-Instant = Annotated[datetime, BeforeValidator(_require_time), AfterValidator(_to_utc)]
 Action = Annotated[
     str | None,
     Query(pattern=r"^[A-Za-z.]{1,100}$", description="Only this action, such as `createFolder` or `key.revoke`."),

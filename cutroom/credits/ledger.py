@@ -8,9 +8,9 @@ import asyncpg
 
 from cutroom.credits.pricing import to_credits
 from cutroom.errors import Code, CutroomError
-from cutroom.events.service import publish_event
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
+from cutroom.webhooks.publishing import publish_event
 
 # Nothing but the balance of the row changes in the function.
 _HOLD = """SELECT move_credits($1, $2, 'hold', $3, $4, $5) AS wallet, b.overdraft, b.low_balance

@@ -15,7 +15,7 @@ from cutroom.platform.db import Connection
 from cutroom.platform.key_ring import ACTIVATION_DELAY, GRACE_PERIOD, RingKeyInfo
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
-from cutroom.webhooks.service import ROTATE_ACTION, SECRET_GRACE_PERIOD, RotatedSecret, rotate_secret
+from cutroom.webhooks.secret_rotation import ROTATE_ACTION, SECRET_GRACE_PERIOD, RotatedSecret, rotate_secret
 
 app = typer.Typer(no_args_is_help=True, help="Keys that sign URLs, forms and webhooks, and encrypt stored secrets.")
 MAX_GRACE_HOURS = 24 * 365

@@ -28,6 +28,8 @@ from cutroom.jobs.metrics import JobMetrics
 from cutroom.jobs.voice_priority import VoicePriority
 from cutroom.jobs.worker import Activities, Activity, WorkerContext
 from cutroom.jobs.workflow import CancelJobWorkflow, DeleteObjectsWorkflow, SweepJobsWorkflow
+from cutroom.notifications.activities import NotificationActivities
+from cutroom.notifications.workflow import PurgeNotificationsWorkflow, SendNotificationWorkflow
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import Egress
 from cutroom.platform.key_ring import followed_key_ring
@@ -63,12 +65,14 @@ CORE_WORKFLOWS: tuple[type, ...] = (
     ExpireReservationWorkflow,
     PurgeEventsWorkflow,
     PurgeIdempotencyRecordsWorkflow,
+    PurgeNotificationsWorkflow,
     SweepJobsWorkflow,
 )
 CORE_RECURRING = (
     RecurringWorkflow(workflow="check-ledgers", every=timedelta(hours=1)),
     RecurringWorkflow(workflow="purge-idempotency-records", every=timedelta(hours=1)),
     RecurringWorkflow(workflow="purge-events", every=timedelta(days=1)),
+    RecurringWorkflow(workflow="purge-notifications", every=timedelta(days=1)),
     RecurringWorkflow(workflow="sweep-jobs", every=timedelta(minutes=1)),
 )
 RECURRING = [*CORE_RECURRING, *retention.RECURRING, *(each for product in PRODUCTS for each in product.recurring)]
@@ -79,7 +83,7 @@ WORKFLOWS: Mapping[TaskQueue, Sequence[type]] = {
         *(each for product in PRODUCTS for each in product.all_workflows),
     ],
     # Deliveries are one per event and endpoint: kept off the control queue.
-    TaskQueue.EGRESS: [DeliverWebhookWorkflow, SendAccountMailWorkflow],
+    TaskQueue.EGRESS: [DeliverWebhookWorkflow, SendAccountMailWorkflow, SendNotificationWorkflow],
 }
 # The workflow of a job is named after its type, so this also says which product a job belongs to.
 PRODUCTS_BY_WORKFLOW: Mapping[str, str] = {
@@ -109,6 +113,14 @@ def core_activities(context: WorkerContext) -> Activities:
         database=context.database,
         secret_box=context.secret_box,
         server=MailServer.of(context.settings),
+        base_url=context.settings.base_url,
+        clock=context.clock,
+    )
+    notifications = NotificationActivities(
+        database=context.database,
+        secret_box=context.secret_box,
+        server=mails.server,
+        sender=context.egress,
         base_url=context.settings.base_url,
         clock=context.clock,
     )
@@ -143,12 +155,17 @@ def core_activities(context: WorkerContext) -> Activities:
             deletions.delete_objects,
             events.purge_events,
             idempotency.purge_idempotency_records,
+            notifications.purge_notifications,
             jobs.start_job,
             jobs.complete_job,
             jobs.fail_job,
             jobs.sweep_jobs,
         ],
-        TaskQueue.EGRESS: [deliveries.attempt_delivery, mails.send_account_mail],
+        TaskQueue.EGRESS: [
+            deliveries.attempt_delivery,
+            mails.send_account_mail,
+            notifications.send_notification,
+        ],
     }
 
 

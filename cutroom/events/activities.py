@@ -20,7 +20,7 @@ class EventActivities:
 
     @activity.defn(name="purge_events")
     async def purge_events(self) -> int:
-        """Drop expired partitions, delete other expired events and attempts, and create the partitions of next weeks.
+        """Drop expired partitions, delete other expired events and deliveries, and create the partitions of next weeks.
 
         Returns how many partitions were dropped, and rows deleted.
         """
@@ -30,7 +30,7 @@ class EventActivities:
             await connection.execute("SELECT create_event_partitions($1)", now)
             await connection.execute("SELECT mark_expired_events($1)", before)
             deleted: int = await connection.fetchval("SELECT drop_expired_events($1)", before)
-        for function in ("purge_events", "purge_delivery_attempts"):
+        for function in ("purge_events", "purge_deliveries", "purge_delivery_attempts"):
             batch = PURGE_BATCH
             while batch == PURGE_BATCH:
                 async with self.database.connection() as connection:

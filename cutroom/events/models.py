@@ -24,7 +24,7 @@ class Event(Table):
     type: Mapped[str] = mapped_column(Text)
     payload: Mapped[dict[str, Any]] = mapped_column(JSONB)  # the Job or Video as returned by the API
     created_at: Mapped[Instant]
-    # Assigned by a trigger at the end of the transaction; 0 in events that are not in the log.
+    # Assigned by a trigger at the end of the transaction; 0 in events from before the log.
     position: Mapped[int | None] = mapped_column(BigInteger)
 
 

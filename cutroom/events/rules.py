@@ -41,7 +41,6 @@ DECLARATIONS = (
 )
 EVENT_TYPES: tuple[EventType, ...] = get_args(EventType)
 DEFAULT_TYPES: tuple[EventType, ...] = tuple(each.type for each in DECLARATIONS if each.is_default)
-TEST_TYPE = "endpoint.test"  # of test events, which are sent to one webhook endpoint and not listed
 PROGRESS_TYPE = "job.progress"  # sent live only
 
 _POSITION_BYTES = 8

@@ -1,8 +1,8 @@
-"""Publishes events in the transaction that causes them, and reads the log of a library."""
+"""Records events in the transaction that causes them, and reads the log of a library."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,13 +10,9 @@ from cutroom.events.rules import EVENT_TYPES
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.messages.announcements import Announcement, announce
-from cutroom.platform.outbox import WorkflowStart, enqueue
-from cutroom.platform.task_queues import TaskQueue
 
-DELIVERY_WORKFLOW = "deliver-webhook"
 _READ = """SELECT position, id, type, created_at, payload::text AS payload FROM events
     WHERE library_id = $1 AND position > $2 AND position > 0 AND type = ANY ($4) ORDER BY position LIMIT $3"""
-UNLISTED = 0  # the position of an event that concerns one webhook endpoint only
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,44 +44,19 @@ class LogBounds:
     deleted: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """Identifies the delivery of one event to one webhook endpoint; ids only: workflow histories contain it."""
-
-    library_id: str
-    event_id: str
-    endpoint_id: str
-
-    @property
-    def workflow_id(self) -> str:
-        return f"deliver_{self.event_id}_{self.endpoint_id}"
-
-
 def topic_of(library_id: str) -> str:
     """The topic of a library's announcements."""
     return f"events:{library_id}"
 
 
-async def publish_event(
-    connection: Connection,
-    library_id: str,
-    *,
-    type: str,  # noqa: A002 (the field name in the payload)
-    data: Mapping[str, Any],
-    now: datetime,
+async def record_event(
+    connection: Connection, library_id: str, *, type_: str, data: Mapping[str, Any], now: datetime
 ) -> str:
-    """Insert an event and start its webhook deliveries in the caller's transaction; return the event's id.
-
-    `data` is the Job or Video as returned by the API, without signed URLs. The event has its position in the log once
-    the transaction has committed.
-    """
-    event_id = await _insert(connection, library_id, type_=type, data=data, now=now)
+    """Insert an event in the caller's transaction; return its id. It gets its position when the transaction commits."""
+    event_id = new_id(now.timestamp())
+    row = {"library_id": library_id, "id": event_id, "type": type_, "payload": dict(data), "created_at": now}
+    await insert(connection, "events", row)
     announce(Announcement(topic_of(library_id)))
-    endpoints = await connection.fetch(
-        "SELECT id FROM published_webhook_endpoints WHERE library_id = $1 AND $2 = ANY (events)", library_id, type
-    )
-    for endpoint in endpoints:
-        await start_delivery(connection, Delivery(library_id, event_id, endpoint["id"]))
     return event_id
 
 
@@ -93,44 +64,6 @@ def announce_progress(library_id: str, job_id: str, payload: Mapping[str, Any]) 
     """Send the progress of a job, once the transaction commits, to those who follow the library now."""
     message = f"{job_id} {json.dumps(payload, separators=(',', ':'))}"
     announce(Announcement(topic_of(library_id), message))
-
-
-async def send_to_endpoint(
-    connection: Connection, library_id: str, endpoint_id: str, *, type_: str, data: Mapping[str, Any], now: datetime
-) -> str:
-    """Insert an event for one webhook endpoint, outside of the log, and start its delivery; return the event's id."""
-    event_id = await _insert(connection, library_id, type_=type_, data=data, now=now, position=UNLISTED)
-    await start_delivery(connection, Delivery(library_id, event_id, endpoint_id))
-    return event_id
-
-
-async def _insert(
-    connection: Connection,
-    library_id: str,
-    *,
-    type_: str,
-    data: Mapping[str, Any],
-    now: datetime,
-    position: int | None = None,
-) -> str:
-    event_id = new_id(now.timestamp())
-    row = {"library_id": library_id, "id": event_id, "type": type_, "payload": dict(data), "created_at": now}
-    await insert(connection, "events", row if position is None else {**row, "position": position})
-    return event_id
-
-
-async def start_delivery(connection: Connection, delivery: Delivery) -> None:
-    """Start the workflow that delivers an event to a webhook endpoint."""
-    await enqueue(
-        connection,
-        WorkflowStart(
-            library_id=delivery.library_id,
-            workflow=DELIVERY_WORKFLOW,
-            workflow_id=delivery.workflow_id,
-            argument=asdict(delivery),
-            queue=TaskQueue.EGRESS,
-        ),
-    )
 
 
 async def read_bounds(connection: Connection, library_id: str) -> LogBounds:

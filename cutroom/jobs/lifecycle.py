@@ -11,7 +11,6 @@ from cutroom.credits.pricing import PriceList
 from cutroom.credits.rules import Charge
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError
-from cutroom.events.service import publish_event
 from cutroom.jobs.ids import InternalJobType, JobKey, JobType, parse_job_id, parse_job_kind, workflow_id
 from cutroom.jobs.service import GET_JOB, job_from_row, release_dependents
 from cutroom.jobs.settlement import Settle, claim_transcript_line, settle_job
@@ -21,6 +20,7 @@ from cutroom.library.service import load_video, set_stage_status
 from cutroom.library.usage import Usage, add_usage
 from cutroom.platform.db import Connection
 from cutroom.platform.outbox import WorkflowStart, enqueue
+from cutroom.webhooks.publishing import publish_event
 
 MAX_MESSAGE = 500
 

@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Literal
 
 from cutroom.accounts.principals import Principal
-from cutroom.events.service import publish_event
 from cutroom.library.folders import require_folders
 from cutroom.library.rules import poster_path
 from cutroom.library.schemas import VideoPatch
@@ -12,6 +11,7 @@ from cutroom.library.service import load_video, lock_revision
 from cutroom.library.usage import Usage, add_usage
 from cutroom.platform.db import Connection, update
 from cutroom.web.schema import changes_of
+from cutroom.webhooks.publishing import publish_event
 
 TextField = Literal["title", "description"]
 

@@ -1,6 +1,6 @@
 """The transactional outbox: each row is a workflow to start once its transaction commits."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,16 +26,24 @@ class WorkflowStart:
 
 async def enqueue(connection: Connection, start: WorkflowStart) -> None:
     """Starts a workflow if and when this transaction commits."""
-    row = {
-        "library_id": start.library_id,
-        "workflow": start.workflow,
-        "workflow_id": start.workflow_id,
-        "queue": start.queue.value,
-        "argument": dict(start.argument),
-        "is_job": start.is_job,
-        "trace_context": start.trace_context or current_trace_context(),
-    }
-    await insert(connection, "outbox", row)
+    await enqueue_all(connection, [start])
+
+
+async def enqueue_all(connection: Connection, starts: Sequence[WorkflowStart]) -> None:
+    """Starts several workflows if and when this transaction commits."""
+    if not starts:
+        return
+    for start in starts:
+        row = {
+            "library_id": start.library_id,
+            "workflow": start.workflow,
+            "workflow_id": start.workflow_id,
+            "queue": start.queue.value,
+            "argument": dict(start.argument),
+            "is_job": start.is_job,
+            "trace_context": start.trace_context or current_trace_context(),
+        }
+        await insert(connection, "outbox", row)
     await connection.execute(f"NOTIFY {CHANNEL}")
 
 

@@ -1,13 +1,16 @@
 """Base classes and types of API schemas: camelCase names, omitted optionals, language codes, errors."""
 
+import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, NoReturn, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
@@ -213,6 +216,24 @@ class PatchRequest(ClosedModel):
 Omittable = Annotated[T | None, Field(exclude_if=lambda value: value is None)]
 
 Uri = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
+
+_RFC3339 = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})")
+
+
+def _require_time(value: object) -> object:
+    if not isinstance(value, datetime) and not (isinstance(value, str) and _RFC3339.fullmatch(value)):
+        raise ValueError("This must be a time with a time zone, such as 2026-01-31T12:00:00Z.")
+    return value
+
+
+def _to_utc(value: datetime) -> datetime:
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("This time is out of range.") from error
+
+
+Instant = Annotated[datetime, BeforeValidator(_require_time), AfterValidator(_to_utc)]
 
 LanguageCode = Annotated[
     str,

@@ -11,15 +11,14 @@ from typing import Protocol
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from cutroom.events.service import Delivery
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import UnreachableError
 from cutroom.platform.secret_box import SecretBox
-from cutroom.webhooks import service
-from cutroom.webhooks.rules import DeliveryOutcome, outcome_of, parse_retry_after
-from cutroom.webhooks.service import AttemptRecord, AttemptResult, OutgoingWebhook
-from cutroom.webhooks.signing import signed_headers
+from cutroom.webhooks import deliveries
+from cutroom.webhooks.deliveries import AttemptRecord, AttemptResult, Delivery, OutgoingWebhook
+from cutroom.webhooks.rules import DeliveryOutcome, outcome_of, parse_retry_after, response_excerpt
+from cutroom.webhooks.signing import CONTENT_TYPE, signed_headers
 
 MAX_IN_FLIGHT_PER_ENDPOINT = 20  # per worker, so that one hanging endpoint cannot occupy all slots
 MAX_BUSY_DELAY_SECONDS = 60
@@ -32,6 +31,8 @@ class WebhookResponse(Protocol):
     def status(self) -> int: ...
     @property
     def headers(self) -> Mapping[str, str]: ...
+    @property
+    def body(self) -> bytes: ...
 
 
 class WebhookSender(Protocol):
@@ -57,15 +58,16 @@ class DeliveryActivities:
         """Send once and record the result; after a crash the endpoint may receive the same message again."""
         with self._slot(delivery.endpoint_id):
             async with self.database.transaction(delivery.library_id) as connection:
-                recorded = await service.recorded_attempt(connection, delivery, number)
+                recorded = await deliveries.recorded_attempt(connection, delivery, number)
                 if recorded is not None:
                     return recorded
-                webhook = await service.load_webhook(connection, delivery, secret_box=self.secret_box)
-            if webhook is None:
-                return AttemptResult(DeliveryOutcome.WITHDRAWN)
+                webhook = await deliveries.load_webhook(connection, delivery, secret_box=self.secret_box)
+                if webhook is None:
+                    await deliveries.withdraw(connection, delivery, now=self.clock())
+                    return AttemptResult(DeliveryOutcome.WITHDRAWN)
             attempt = await self._send(webhook, delivery, number)
         async with self.database.transaction(delivery.library_id) as connection:
-            await service.record_attempt(connection, delivery, attempt)
+            await deliveries.record_attempt(connection, delivery, attempt)
         return AttemptResult(attempt.outcome, attempt.retry_after_seconds)
 
     @contextmanager
@@ -88,15 +90,15 @@ class DeliveryActivities:
     async def _send(self, webhook: OutgoingWebhook, delivery: Delivery, number: int) -> AttemptRecord:
         at, started = self.clock(), time.perf_counter()
         signed = signed_headers(webhook.secrets, webhook.body, message_id=delivery.event_id, at=at)
-        status, outcome, retry_after = None, DeliveryOutcome.UNREACHABLE, None
+        status, outcome, retry_after, body = None, DeliveryOutcome.UNREACHABLE, None, None
         try:
             response = await self.sender.post(
-                webhook.url, webhook.body, headers={"content-type": "application/json", **signed}
+                webhook.url, webhook.body, headers={"content-type": CONTENT_TYPE, **signed}
             )
         except UnreachableError:
             pass
         else:
-            status, outcome = response.status, outcome_of(response.status)
+            status, outcome, body = response.status, outcome_of(response.status), response_excerpt(response.body)
             retry_after = parse_retry_after(status, response.headers.get("retry-after"), now=self.clock())
         return AttemptRecord(
             number=number,
@@ -105,4 +107,6 @@ class DeliveryActivities:
             outcome=outcome,
             milliseconds=round((time.perf_counter() - started) * 1000),
             retry_after_seconds=retry_after,
+            url=webhook.url,
+            response_body=body,
         )

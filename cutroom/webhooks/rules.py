@@ -4,9 +4,11 @@ import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from typing import Any
 
 from cutroom.platform.egress import urls
 
+TEST_EVENT = "endpoint.test"
 MAX_URL_LENGTH = 2048
 MAX_ENDPOINTS = 20  # in one library
 
@@ -23,6 +25,14 @@ RETRY_DELAYS = (
     timedelta(hours=24),
 )
 MAX_RETRY_DELAY = timedelta(hours=24)  # upper bound for Retry-After
+DISABLE_AFTER = timedelta(days=5)  # of failures only; longer than the retries of one event
+
+MAX_RESPONSE_EXCERPT_BYTES = 1024  # of a response that the log keeps
+MAX_RECOVERED = 1_000  # deliveries that one request starts again
+MAX_ATTEMPT_OFFSET = 1_000  # about a hundred redeliveries of one event to one endpoint
+
+SECRET_OVERLAP_HOURS = 24  # by default
+MAX_SECRET_OVERLAP_HOURS = 7 * 24
 
 _ROOT_DOT = re.compile(r"^(https://[^/?:\[]*[^./?:\[])\.(?=[/?:]|$)", re.IGNORECASE)
 
@@ -35,6 +45,14 @@ class DeliveryOutcome(StrEnum):
     GONE = "gone"  # 410: the endpoint is disabled
     UNREACHABLE = "unreachable"  # no response in time
     WITHDRAWN = "withdrawn"  # not sent: the endpoint was deleted or disabled
+
+
+class DeliveryState(StrEnum):
+    """The state of a delivery."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"  # all attempts have failed, or the endpoint was disabled before
 
 
 FINAL_OUTCOMES = frozenset({DeliveryOutcome.DELIVERED, DeliveryOutcome.GONE, DeliveryOutcome.WITHDRAWN})
@@ -66,6 +84,30 @@ def parse_retry_after(status: int, retry_after: str | None, *, now: datetime) ->
 def retry_delay(scheduled: timedelta, retry_after_seconds: int | None) -> timedelta:
     """Return the later of the scheduled delay and the endpoint's Retry-After."""
     return max(scheduled, timedelta(seconds=retry_after_seconds or 0))
+
+
+def next_delay(number: int, *, retry_after_seconds: int | None, retries: bool) -> timedelta | None:
+    """The delay after a failed attempt; None if it was the last one."""
+    if not retries or number > len(RETRY_DELAYS):
+        return None
+    return retry_delay(RETRY_DELAYS[number - 1], retry_after_seconds)
+
+
+def state_after(outcome: DeliveryOutcome, *, will_retry: bool) -> DeliveryState:
+    """The state of a delivery after an attempt."""
+    if outcome is DeliveryOutcome.DELIVERED:
+        return DeliveryState.DELIVERED
+    return DeliveryState.PENDING if will_retry and outcome not in FINAL_OUTCOMES else DeliveryState.FAILED
+
+
+def response_excerpt(body: bytes) -> str:
+    """The beginning of a response, as text that PostgreSQL can store."""
+    return body[:MAX_RESPONSE_EXCERPT_BYTES].decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+
+
+def data_of_test_event(endpoint_id: str) -> dict[str, Any]:
+    """The data of a test event; the same for every attempt."""
+    return {"endpointId": endpoint_id, "message": "This is a test event."}
 
 
 def url_error(url: str) -> str | None:

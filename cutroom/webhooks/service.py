@@ -1,44 +1,32 @@
-"""Manages webhook endpoints and records delivery attempts."""
+"""Manages webhook endpoints."""
 
-import base64
-import json
-import secrets
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 import asyncpg
 
 from cutroom.accounts.principals import Principal
-from cutroom.accounts.service import is_active_member
 from cutroom.errors import Code, CutroomError, not_found
-from cutroom.events import service as events
-from cutroom.events.rules import DEFAULT_TYPES
-from cutroom.events.service import Delivery
 from cutroom.platform.db import Connection, insert, update
 from cutroom.platform.ids import new_id
 from cutroom.platform.secret_box import SecretBox
 from cutroom.web.revisions import Revised, require_match
 from cutroom.web.schema import changes_of
-from cutroom.webhooks.rules import MAX_ENDPOINTS, DeliveryOutcome, without_root_dot
+from cutroom.webhooks.rules import MAX_ENDPOINTS
 from cutroom.webhooks.schemas import (
     CreatedWebhookEndpoint,
     NewWebhookEndpoint,
     WebhookEndpoint,
     WebhookEndpointPatch,
 )
-from cutroom.webhooks.signing import SECRET_PREFIX
+from cutroom.webhooks.signing import SECRET_PURPOSE, new_secret
 
-SECRET_PURPOSE = "webhook-secret"  # noqa: S105 (a purpose name, not a secret)
 DISABLED_BY_USER = "Disabled by its owner."
 MEMBER_REMOVED = "The member who registered it was removed from the workspace."
 DISABLE_ACTION = "webhookEndpoint.disable"  # in the audit log
-ROTATE_ACTION = "webhookEndpoint.rotateSecret"
-SECRET_GRACE_PERIOD = timedelta(hours=24)
-_SECRET_BYTES = 32
-_ENDPOINT = """SELECT id, url, events, disabled_at IS NULL AS enabled, disabled_reason, user_id, revision
-    FROM webhook_endpoints WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL"""
+_COLUMNS = """id, url, events, disabled_at IS NULL AS enabled, disabled_reason,
+    CASE WHEN previous_secret_until > now() THEN previous_secret_until END AS previous_secret_until"""
+_ENDPOINT = f"""SELECT {_COLUMNS}, user_id, revision
+    FROM webhook_endpoints WHERE library_id = $1 AND id = $2 AND deleted_at IS NULL"""  # noqa: S608 (constant columns)
 
 
 async def create_endpoint(
@@ -61,13 +49,13 @@ async def create_endpoint(
     if len(await list_endpoints(connection, principal)) >= MAX_ENDPOINTS:
         raise CutroomError(Code.CONFLICT, details={"maxEndpoints": MAX_ENDPOINTS})
     endpoint_id = new_id()
-    secret = _new_secret()
+    secret = new_secret()
     row = {
         "library_id": principal.library_id,
         "id": endpoint_id,
         "user_id": principal.user_id,
         "url": endpoint.url,
-        "events": list(DEFAULT_TYPES),
+        "events": list(endpoint.events),
         "sealed_secret": secret_box.seal(SECRET_PURPOSE, secret.encode(), context=endpoint_id),
         "created_at": now,
     }
@@ -76,12 +64,8 @@ async def create_endpoint(
     except asyncpg.UniqueViolationError as error:
         raise _already_registered() from error
     return CreatedWebhookEndpoint(
-        id=endpoint_id, url=endpoint.url, events=list(DEFAULT_TYPES), enabled=True, secret=secret
+        id=endpoint_id, url=endpoint.url, events=list(endpoint.events), enabled=True, secret=secret
     )
-
-
-def _new_secret() -> str:
-    return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 def _already_registered() -> CutroomError:
@@ -90,8 +74,8 @@ def _already_registered() -> CutroomError:
 
 async def list_endpoints(connection: Connection, principal: Principal) -> list[WebhookEndpoint]:
     rows = await connection.fetch(
-        """SELECT id, url, events, disabled_at IS NULL AS enabled, disabled_reason FROM webhook_endpoints
-           WHERE library_id = $1 AND deleted_at IS NULL ORDER BY id DESC LIMIT $2""",
+        f"""SELECT {_COLUMNS} FROM webhook_endpoints
+            WHERE library_id = $1 AND deleted_at IS NULL ORDER BY id DESC LIMIT $2""",  # noqa: S608 (constant columns)
         principal.library_id,
         MAX_ENDPOINTS,
     )
@@ -116,7 +100,7 @@ async def update_endpoint(
     now: datetime,
 ) -> Revised[WebhookEndpoint]:
     """Change an endpoint created by the caller."""
-    row = await _lock(connection, principal, endpoint_id)
+    row = await lock_own_endpoint(connection, principal, endpoint_id)
     if row is None:
         raise not_found()
     require_match(if_match, row["revision"])
@@ -124,6 +108,8 @@ async def update_endpoint(
     if (enabled := changes.pop("enabled", row["enabled"])) != row["enabled"]:
         changes["disabled_at"] = None if enabled else now
         changes["disabled_reason"] = None if enabled else DISABLED_BY_USER
+        if enabled:
+            changes["failing_since"] = None
     try:
         if changes:
             await update(connection, "webhook_endpoints", principal.library_id, endpoint_id, columns=changes)
@@ -139,7 +125,7 @@ async def delete_endpoint(
 
     Raises PERMISSION_DENIED for one of any other user, of any library.
     """
-    row = await _lock(connection, principal, endpoint_id)
+    row = await lock_own_endpoint(connection, principal, endpoint_id)
     if row is None:
         exists = await connection.fetchval("SELECT webhook_endpoint_exists($1)", endpoint_id)
         raise CutroomError(Code.PERMISSION_DENIED) if exists else not_found()
@@ -163,133 +149,9 @@ async def disable_endpoints_of(connection: Connection, library_id: str, *, user_
     return [row["id"] for row in rows if row["enabled"]]
 
 
-@dataclass(frozen=True, slots=True)
-class RotatedSecret:
-    """A new signing secret; the previous one signs too until its time."""
-
-    library_id: str
-    secret: str
-    previous_until: datetime
-
-
-async def rotate_secret(
-    connection: Connection, endpoint_id: str, *, secret_box: SecretBox, grace_period: timedelta, now: datetime
-) -> RotatedSecret:
-    """Replace the signing secret of an endpoint of any library; deliveries are signed with both in the grace period."""
-    row = await connection.fetchrow(
-        "SELECT library_id, sealed_secret FROM webhook_endpoints WHERE id = $1 AND deleted_at IS NULL FOR UPDATE",
-        endpoint_id,
-    )
-    if row is None:
-        raise not_found()
-    rotated = RotatedSecret(row["library_id"], _new_secret(), now + grace_period)
-    columns = {
-        "sealed_secret": secret_box.seal(SECRET_PURPOSE, rotated.secret.encode(), context=endpoint_id),
-        "sealed_previous_secret": row["sealed_secret"],
-        "previous_secret_until": rotated.previous_until,
-    }
-    await update(connection, "webhook_endpoints", rotated.library_id, endpoint_id, columns=columns)
-    return rotated
-
-
-async def _lock(connection: Connection, principal: Principal, endpoint_id: str) -> asyncpg.Record | None:
+async def lock_own_endpoint(connection: Connection, principal: Principal, endpoint_id: str) -> asyncpg.Record | None:
     """Lock an endpoint for a change; raise PERMISSION_DENIED if another user of the library created it."""
     row = await connection.fetchrow(f"{_ENDPOINT} FOR UPDATE", principal.library_id, endpoint_id)
     if row is not None and row["user_id"] != principal.user_id:
         raise CutroomError(Code.PERMISSION_DENIED)
     return row
-
-
-async def delete_video_events(connection: Connection, library_id: str, video_id: str) -> None:
-    """Delete the events of a video and of its jobs, with their delivery attempts."""
-    deleted = await events.delete_video_events(connection, library_id, video_id)
-    await connection.execute(
-        "DELETE FROM delivery_attempts WHERE library_id = $1 AND event_id = ANY ($2)", library_id, deleted
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptResult:
-    """The outcome of an attempt, and the endpoint's Retry-After."""
-
-    outcome: DeliveryOutcome
-    retry_after_seconds: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OutgoingWebhook:
-    """The request to send."""
-
-    url: str
-    body: bytes
-    secrets: tuple[str, ...]
-
-
-async def recorded_attempt(connection: Connection, delivery: Delivery, number: int) -> AttemptResult | None:
-    """Return the result of an attempt that was recorded before the worker could report it."""
-    row = await connection.fetchrow(
-        """SELECT outcome, retry_after_seconds FROM delivery_attempts
-           WHERE library_id = $1 AND event_id = $2 AND endpoint_id = $3 AND number = $4""",
-        delivery.library_id,
-        delivery.event_id,
-        delivery.endpoint_id,
-        number,
-    )
-    return None if row is None else AttemptResult(DeliveryOutcome(row["outcome"]), row["retry_after_seconds"])
-
-
-async def load_webhook(connection: Connection, delivery: Delivery, *, secret_box: SecretBox) -> OutgoingWebhook | None:
-    """Load the request to send; None if the endpoint was deleted or disabled, or the event has expired.
-
-    Also None if the library is suspended, or if the user who registered the endpoint is not a member: a request of
-    theirs may have been running while they were removed.
-    """
-    row = await connection.fetchrow(
-        """SELECT w.url, w.user_id, w.sealed_secret, e.type, e.payload, e.created_at,
-                  CASE WHEN w.previous_secret_until > now() THEN w.sealed_previous_secret END AS sealed_previous_secret
-           FROM published_events e JOIN webhook_endpoints w ON w.library_id = e.library_id
-           WHERE e.library_id = $1 AND e.id = $2 AND w.id = $3
-             AND w.deleted_at IS NULL AND w.disabled_at IS NULL""",
-        delivery.library_id,
-        delivery.event_id,
-        delivery.endpoint_id,
-    )
-    if row is None or not await is_active_member(connection, delivery.library_id, row["user_id"]):
-        return None
-    sealed = [each for each in (row["sealed_secret"], row["sealed_previous_secret"]) if each is not None]
-    opened = [secret_box.unseal(SECRET_PURPOSE, each, context=delivery.endpoint_id).decode() for each in sealed]
-    body = event_body(row["type"], row["payload"], at=row["created_at"])
-    return OutgoingWebhook(url=without_root_dot(row["url"]), body=body, secrets=tuple(opened))
-
-
-def event_body(event_type: str, data: Mapping[str, Any], *, at: datetime) -> bytes:
-    """Serialize an event; the bytes are identical for every attempt."""
-    timestamp = at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    event = {"type": event_type, "timestamp": timestamp, "data": data}
-    return json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptRecord:
-    """An attempt to record."""
-
-    number: int
-    at: datetime
-    status: int | None
-    outcome: DeliveryOutcome
-    milliseconds: int
-    retry_after_seconds: int | None = None
-
-
-async def record_attempt(connection: Connection, delivery: Delivery, attempt: AttemptRecord) -> None:
-    """Record an attempt; a 410 response disables the endpoint."""
-    await insert(connection, "delivery_attempts", {**asdict(delivery), **asdict(attempt)})
-    if attempt.outcome is DeliveryOutcome.GONE:
-        await connection.execute(
-            """UPDATE webhook_endpoints SET disabled_at = $3, disabled_reason = $4
-               WHERE library_id = $1 AND id = $2 AND disabled_at IS NULL""",
-            delivery.library_id,
-            delivery.endpoint_id,
-            attempt.at,
-            "The endpoint returned 410 Gone.",
-        )

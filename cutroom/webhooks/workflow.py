@@ -6,10 +6,9 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
-    from cutroom.events.service import DELIVERY_WORKFLOW, Delivery
     from cutroom.webhooks.activities import DeliveryActivities
+    from cutroom.webhooks.deliveries import DELIVERY_WORKFLOW, AttemptResult, Delivery
     from cutroom.webhooks.rules import FINAL_OUTCOMES, RETRY_DELAYS, DeliveryOutcome, retry_delay
-    from cutroom.webhooks.service import AttemptResult
 
 ATTEMPT_TIMEOUT = timedelta(seconds=60)  # 15 s for the endpoint, the rest for the database
 # Endpoint failures are results, retried by the workflow. This policy covers our own: worker crashes, database outages.
@@ -23,7 +22,7 @@ class DeliverWebhookWorkflow:
     @workflow.run
     async def run(self, delivery: Delivery) -> DeliveryOutcome:
         result = await self._attempt(delivery, 1)
-        for number, delay in enumerate(RETRY_DELAYS, start=2):
+        for number, delay in enumerate(RETRY_DELAYS if delivery.retries else (), start=2):
             if result.outcome in FINAL_OUTCOMES:
                 break
             await workflow.sleep(retry_delay(delay, result.retry_after_seconds))

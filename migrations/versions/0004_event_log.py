@@ -219,10 +219,6 @@ $$
 _LOW_BALANCE = "ALTER TABLE ledger_balances ADD COLUMN low_balance bigint NOT NULL DEFAULT 10000"
 _VIEWS = (
     """
-    CREATE VIEW published_webhook_endpoints WITH (security_invoker = true) AS
-        SELECT library_id, id, events FROM webhook_endpoints WHERE deleted_at IS NULL AND disabled_at IS NULL
-    """,
-    """
     CREATE VIEW published_events WITH (security_invoker = true) AS
         SELECT library_id, id, type, payload, created_at FROM events
     """,

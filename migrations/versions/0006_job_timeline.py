@@ -6,7 +6,7 @@
 from alembic import op
 
 revision = "0006"
-down_revision = "0004"
+down_revision = "0005"
 
 _COLUMNS = """
 ALTER TABLE jobs ADD COLUMN requested_at timestamptz, ADD COLUMN steps jsonb, ADD COLUMN earlier_attempts jsonb

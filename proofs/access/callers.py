@@ -20,7 +20,20 @@ from proofs.stage.access_fixtures import LibraryFactory, LibraryFixture
 # Operations whose contract specifies another code than NOT_FOUND for resources of other libraries.
 FOREIGN_CODES = {"DELETE /v1/webhook-endpoints/{endpointId}": Code.PERMISSION_DENIED}
 # Operations that only the user who created the resource may call; other members of the library get this code.
-FELLOW_CODES = {**FOREIGN_CODES, "PATCH /v1/webhook-endpoints/{endpointId}": Code.PERMISSION_DENIED}
+_ENDPOINT = "/v1/webhook-endpoints/{endpointId}"
+FELLOW_CODES = {
+    **FOREIGN_CODES,
+    **dict.fromkeys(
+        (
+            f"PATCH {_ENDPOINT}",
+            f"POST {_ENDPOINT}/deliveries/{{eventId}}/redeliver",
+            f"POST {_ENDPOINT}/recover",
+            f"POST {_ENDPOINT}/rotate-secret",
+            f"POST {_ENDPOINT}/test",
+        ),
+        Code.PERMISSION_DENIED,
+    ),
+}
 # Responses that are the same in every library.
 SHARED_LISTS = frozenset({"GET /v1/capabilities", "GET /v1/models"})
 SETTINGS = frozenset({"GET /v1/library/retention"})  # numbers only

@@ -72,9 +72,10 @@ async def _prove_settings(console: ConsoleUser) -> None:
     await console.act("library.change", "/credits/drafts", {"drafts": "refuse"})
     times = {"originalsDays": "365", "intermediatesDays": "30", "outputsDays": ""}
     await console.act("updateRetention", "/storage", times)
-    hook = await console.act("createWebhookEndpoint", "/webhooks", {"url": "https://hooks.example.com/audit"})
+    registered = {"url": "https://hooks.example.com/audit", "events": "job.ready"}
+    hook = await console.act("createWebhookEndpoint", "/webhooks", registered)
     endpoint_id = hook["targets"]["id"]
-    await console.act("webhook.test", f"/webhooks/{endpoint_id}/test")
+    await console.act("sendTestWebhook", f"/webhooks/{endpoint_id}/test")
     await console.act("deleteWebhookEndpoint", f"/webhooks/{endpoint_id}/delete")
 
 

@@ -19,6 +19,7 @@ PATHS = (
     "/storage",
     "/keys",
     "/webhooks",
+    "/notifications",
     "/apps",
     "/workspace",
     "/workspace/new",

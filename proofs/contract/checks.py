@@ -27,6 +27,7 @@ BAD_QUERIES = {
     "GET /videos/{videoId}/subtitles/{lang}": {"format": "nonsense"},
     "GET /voices": {"status": "nonsense"},
     "GET /audit-log": {"limit": "0"},
+    "GET /webhook-endpoints/{endpointId}/deliveries": {"limit": "0"},
     "GET /library/destination/copies": {"limit": "0"},
     "GET /library/retention/preview": {"originalsDays": "0"},
     "DELETE /library": {"confirm": "nonsense"},

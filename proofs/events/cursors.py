@@ -8,9 +8,10 @@ from temporalio.testing import ActivityEnvironment
 
 from cutroom.events.activities import EventActivities
 from cutroom.events.rules import RETENTION, encode_cursor
-from cutroom.events.service import publish_event, read_bounds
+from cutroom.events.service import read_bounds
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database
+from cutroom.webhooks.publishing import publish_event
 from dev.scratch import Accounts, Person
 
 OLD = RETENTION + timedelta(days=15)  # in a partition that ends before the retention begins

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import asyncpg
 
-from cutroom.events.service import publish_event
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.messages.broadcast import Broadcaster
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.settings import Settings
+from cutroom.webhooks.publishing import publish_event
 
 TASKS = 8
 CONNECTIONS = 10

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import httpx
 
-from cutroom.events.service import publish_event
 from cutroom.platform.clock import system_clock
+from cutroom.webhooks.publishing import publish_event
 from proofs.hardening.attacks import Scene, Tenant, summary
 from proofs.hardening.hosts import DOMAIN
 

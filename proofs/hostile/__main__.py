@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
-from cutroom.events.service import publish_event
 from cutroom.platform.clock import system_clock
 from cutroom.platform.egress.client import Egress
 from cutroom.web.body import MAX_FORM_BYTES
+from cutroom.webhooks.publishing import publish_event
 from cutroom.webhooks.rules import url_error as endpoint_url_error
 from proofs.hostile.files import READY, prove_files
 from proofs.hostile.urls import prove_urls

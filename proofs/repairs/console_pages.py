@@ -32,6 +32,7 @@ PHONE_PATHS = (
     "/credits",
     "/keys",
     "/webhooks",
+    "/notifications",
     "/voices",
     "/storage",
     "/workspace/new",

@@ -246,6 +246,28 @@ class LibraryFactory:
             "status": "ready",
             "depends_on": [],
         }
+        ids["eventId"] = new_id()
+        event = {"id": ids["eventId"], "type": "video.ready", "payload": {"id": ids["videoId"], "title": marker}}
+        delivery = {
+            "library_id": library_id,
+            "endpoint_id": ids["endpointId"],
+            "event_id": ids["eventId"],
+            "event_type": "video.ready",
+            "event_at": base["created_at"],
+            "state": "failed",
+            "updated_at": base["created_at"],
+        }
+        attempt = {
+            "library_id": library_id,
+            "endpoint_id": ids["endpointId"],
+            "event_id": ids["eventId"],
+            "number": 1,
+            "at": base["created_at"],
+            "status": 500,
+            "outcome": "refused",
+            "milliseconds": 12,
+            "response_body": marker,
+        }
         ids["exportId"] = new_id()
         export = {
             **base,
@@ -293,6 +315,10 @@ class LibraryFactory:
             ("character_images", image),
             ("brand_voices", {**base, "id": ids["brandVoiceId"], "name": marker, "guidelines": marker}),
             ("webhook_endpoints", endpoint),
+            ("events", {**base, **event}),
+            ("webhook_deliveries", delivery),
+            ("webhook_deliveries", {**delivery, "event_id": new_id()}),
+            ("delivery_attempts", attempt),
             ("sources", {**base, **source}),
             ("jobs", job),
             ("jobs", {**job, **transcript_job, "finished_at": base["created_at"]}),

@@ -46,6 +46,7 @@ class Receiver:
     port: int = field(default_factory=free_port)
     secrets: dict[str, str] = field(default_factory=dict)  # by path
     deliveries: list[Delivery] = field(default_factory=list)
+    repaired: set[str] = field(default_factory=set)  # paths that accept every delivery from now on
     flooded_bytes: int = 0
     _server: asyncio.Server | None = None
     _open: set[asyncio.Task[None]] = field(default_factory=set)
@@ -100,7 +101,7 @@ class Receiver:
         return path
 
     async def _respond(self, path: str, writer: asyncio.StreamWriter) -> None:
-        behavior = path.split("/")[1]
+        behavior = "takes" if path in self.repaired else path.split("/")[1]
         if behavior in STATUS_LINES:
             status = STATUS_LINES[behavior].format(host=self.host)
             writer.write(f"HTTP/1.1 {status}\r\ncontent-length: 2\r\n\r\nok".encode())

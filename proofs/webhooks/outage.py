@@ -1,25 +1,22 @@
 """Simulates receiver outages with time skipping: nothing is lost in 24 h, and a dead receiver is given up."""
 
-import asyncio
 from datetime import timedelta
 
-from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
 
 from cutroom.webhooks.rules import RETRY_DELAYS
 from dev.probe import program_beside_python
 from proofs.stage.report import Report
-from proofs.webhooks.stage import Customer, WebhookStage
+from proofs.webhooks.resending import ALL_ATTEMPTS, Recovery, prove_recovery
+from proofs.webhooks.stage import WebhookStage, relay_all, results_of
 
 OUTAGE = timedelta(hours=24)
 RECOVERY = timedelta(hours=9)  # the eighth attempt is 31 h 35 min after the first
-ALL_ATTEMPTS = timedelta(days=4)
 CUSTOMERS = 5
-RESULT_SECONDS = 180
 
 
-async def prove_outage(report: Report, stage: WebhookStage, *, events: int) -> int:
-    """Deliver through a time-skipping Temporal server; returns the number of lost events."""
+async def prove_outage(report: Report, stage: WebhookStage, *, events: int) -> tuple[int, Recovery]:
+    """Deliver through a time-skipping Temporal server; returns the number of lost events, and what was recovered."""
     server = str(program_beside_python("temporal-test-server"))
     async with (
         await WorkflowEnvironment.start_time_skipping(test_server_existing_path=server) as skipping,
@@ -27,20 +24,22 @@ async def prove_outage(report: Report, stage: WebhookStage, *, events: int) -> i
     ):
         lost = await _prove_recovery(report, stage, skipping, events=events)
         await _prove_giving_up(report, stage, skipping)
-    return lost
+        recovery = await prove_recovery(report, stage, skipping, events=events // 2)
+    return lost, recovery
 
 
 async def _prove_recovery(report: Report, stage: WebhookStage, skipping: WorkflowEnvironment, *, events: int) -> int:
     customers = [await stage.customer("takes") for _ in range(CUSTOMERS)]
     await stage.receiver.stop()
     published = {await stage.publish(customers[n % CUSTOMERS]): customers[n % CUSTOMERS] for n in range(events)}
-    await _relay_all(stage, skipping.client)
+    await relay_all(stage, skipping.client)
     started = await skipping.get_current_time()
     await skipping.sleep(OUTAGE)
     missed = [row for customer in customers for row in await stage.attempts(customer)]
     await stage.receiver.start()
     await skipping.sleep(RECOVERY)
-    outcomes = await _results(skipping.client, published)
+    deliveries = [customer.delivery(event_id) for event_id, customer in published.items()]
+    outcomes = await results_of(skipping.client, deliveries)
     elapsed = await skipping.get_current_time() - started
     arrived = {a.message_id for c in customers for a in stage.receiver.at(c.path) if a.verified}
     lost = len(published.keys() - arrived)
@@ -63,9 +62,9 @@ async def _prove_recovery(report: Report, stage: WebhookStage, skipping: Workflo
 async def _prove_giving_up(report: Report, stage: WebhookStage, skipping: WorkflowEnvironment) -> None:
     customer = await stage.customer("fails")
     event_id = await stage.publish(customer)
-    await _relay_all(stage, skipping.client)
+    await relay_all(stage, skipping.client)
     await skipping.sleep(ALL_ATTEMPTS)
-    (outcome,) = await _results(skipping.client, {event_id: customer})
+    (outcome,) = await results_of(skipping.client, [customer.delivery(event_id)])
     attempts, deliveries = len(await stage.attempts(customer)), len(stage.receiver.at(customer.path))
     expected = 1 + len(RETRY_DELAYS)
     report.claim(
@@ -74,15 +73,3 @@ async def _prove_giving_up(report: Report, stage: WebhookStage, skipping: Workfl
         measured=f"{deliveries}, {attempts}, {outcome}",
         holds=(deliveries, attempts, outcome) == (expected, expected, "refused"),
     )
-
-
-async def _relay_all(stage: WebhookStage, client: Client) -> None:
-    relay = stage.relay(client)
-    while await relay.relay_once():
-        pass
-
-
-async def _results(client: Client, published: dict[str, Customer]) -> list[str]:
-    """Outcome of each delivery; all must be complete, because waiting would skip time."""
-    handles = [client.get_workflow_handle(c.delivery(event_id).workflow_id) for event_id, c in published.items()]
-    return await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in handles)), timeout=RESULT_SECONDS)

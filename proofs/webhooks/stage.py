@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,6 @@ from temporalio.worker import Worker
 
 from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Authenticator, Principal
-from cutroom.events.service import Delivery, publish_event
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.relay import Relay
@@ -23,6 +22,8 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.webhooks import service
 from cutroom.webhooks.activities import DeliveryActivities
+from cutroom.webhooks.deliveries import Delivery
+from cutroom.webhooks.publishing import publish_event
 from cutroom.webhooks.schemas import NewWebhookEndpoint
 from cutroom.webhooks.workflow import DeliverWebhookWorkflow
 from dev.scratch import Accounts, scratch
@@ -30,6 +31,7 @@ from proofs.stage.webhook_receiver import Receiver
 
 RUNNING_JOBS = 10  # no job runs here
 POLL_SECONDS = 0.1
+RESULT_SECONDS = 180
 JOB = {"id": "import_01j9z3k4m5n6p7q8r9s0t1v2w3", "type": "import", "status": "ready", "result": {"title": "Kühe 🎬"}}
 
 
@@ -144,3 +146,15 @@ async def until(condition: Callable[[], bool], *, seconds: float) -> bool:
             return False
         await asyncio.sleep(POLL_SECONDS)
     return True
+
+
+async def relay_all(stage: WebhookStage, client: Client) -> None:
+    relay = stage.relay(client)
+    while await relay.relay_once():
+        pass
+
+
+async def results_of(client: Client, deliveries: Sequence[Delivery]) -> list[str]:
+    """Outcome of each delivery; where time is skipped, all must be complete, because waiting would skip more."""
+    handles = [client.get_workflow_handle(each.workflow_id) for each in deliveries]
+    return await asyncio.wait_for(asyncio.gather(*(handle.result() for handle in handles)), timeout=RESULT_SECONDS)

@@ -12,13 +12,13 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from typer.testing import CliRunner
 
 from cutroom.entrypoints.admin import app
-from cutroom.events.service import Delivery, publish_event
 from cutroom.library.playback import PURPOSE
 from cutroom.platform.clock import system_clock
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
 from cutroom.web.runtime import Runtime
-from cutroom.webhooks.service import load_webhook
+from cutroom.webhooks.deliveries import Delivery, load_webhook
+from cutroom.webhooks.publishing import publish_event
 from cutroom.webhooks.signing import signed_headers
 from dev.scratch import Accounts, Person
 from tests.webhooks.test_routes import register

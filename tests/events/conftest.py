@@ -13,10 +13,11 @@ import uvicorn
 
 from cutroom.entrypoints.http_protocol import EnvelopeProtocol
 from cutroom.events.rules import EventType
-from cutroom.events.service import LoggedEvent, announce_progress, publish_event, read_events
+from cutroom.events.service import LoggedEvent, announce_progress, read_events
 from cutroom.platform.clock import system_clock
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime
+from cutroom.webhooks.publishing import publish_event
 from dev.scratch import Keyring, Person
 
 

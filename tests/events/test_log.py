@@ -9,10 +9,11 @@ from temporalio.testing import ActivityEnvironment
 
 from cutroom.events.activities import EventActivities
 from cutroom.events.rules import RETENTION
-from cutroom.events.service import publish_event, read_bounds, read_events, read_heads, send_to_endpoint
+from cutroom.events.service import read_bounds, read_events, read_heads, send_to_endpoint
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.ids import new_id
+from cutroom.webhooks.publishing import publish_event
 from dev.scratch import Accounts, Person
 from tests.events.conftest import Library, names_of
 

@@ -8,7 +8,6 @@ import pytest
 from cutroom.accounts import service as accounts_service
 from cutroom.credits.pricing import Action, BillableItem
 from cutroom.errors import Code, CutroomError
-from cutroom.events.service import Delivery, publish_event
 from cutroom.jobs.cancellation import cancel_library_jobs
 from cutroom.jobs.states import CANCELLED
 from cutroom.library.live_videos import LiveVideos
@@ -17,6 +16,7 @@ from cutroom.platform.ids import new_id
 from cutroom.products.catalog import JOB_HOOKS
 from cutroom.web.runtime import Runtime
 from cutroom.webhooks import service as webhooks
+from cutroom.webhooks.deliveries import Delivery, load_webhook
 from dev.scratch import Accounts, Keyring, Person
 from tests.conftest import MovableClock
 from tests.credits.conftest import charge_for
@@ -71,15 +71,17 @@ async def test_nothing_is_produced_delivered_or_served(
     live = LiveVideos(runtime.database, lambda: seconds)
     endpoint = (await api.post("/webhook-endpoints", json={"url": "https://hooks.example.com/s"})).json()
     async with runtime.database.transaction(library_id) as connection:
-        event_id = await publish_event(connection, library_id, type="job.ready", data={"id": "x"}, now=system_clock())
+        event_id = await webhooks.publish_event(
+            connection, library_id, type="job.ready", data={"id": "x"}, now=system_clock()
+        )
         delivery = Delivery(library_id, event_id, endpoint["id"])
-        assert await webhooks.load_webhook(connection, delivery, secret_box=runtime.secret_box) is not None
+        assert await load_webhook(connection, delivery, secret_box=runtime.secret_box) is not None
     assert await live.is_live(library_id, video_id, NOW)
     await suspend(accounts, library_id)
     seconds += 60
     assert not await live.is_live(library_id, video_id, NOW)
     async with runtime.database.transaction(library_id) as connection:
-        assert await webhooks.load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
+        assert await load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
     refused = await api.post(f"/videos/{video_id}/dubs", json={"targetLanguage": "de"})
     assert refused.status_code == 403
     assert refused.json()["error"]["details"] == {"reason": "suspended"}

@@ -9,6 +9,7 @@ import base64
 import json
 import re
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from cutroom.credits.pricing import load_prices
 from cutroom.engines.registry import Engines
 from cutroom.jobs.deletion import DELETE_WORKFLOW as DELETE_OBJECTS
 from cutroom.library.branding import add_character
+from cutroom.notifications.service import SEND_WORKFLOW as SEND_NOTIFICATION
+from cutroom.notifications.service import NotificationRef
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
@@ -97,6 +100,7 @@ async def record(stage: Stage, folder: Path) -> None:
     await record_copies(stage, client)
     await record_speech(stage, client, video)
     await record_mail(stage, client)
+    await record_notification(stage, client)
     async for found in client.list_workflows("WorkflowType = 'preflight'"):
         await save(client, found.id, "preflight")
     handle = await client.start_workflow("sweep-jobs", id=f"sweep_{new_id()}", task_queue="control")
@@ -114,6 +118,19 @@ async def record_mail(stage: Stage, client: Client) -> None:
     handle = await client.start_workflow(SEND_WORKFLOW, ref, id=ref.workflow_id, task_queue="egress")
     await asyncio.wait_for(handle.result(), timeout=60)
     await save(client, handle.id, SEND_WORKFLOW)
+
+
+async def record_notification(stage: Stage, client: Client) -> None:
+    """A notification that was erased before it was due, and the daily purge."""
+    due_at = system_clock() + timedelta(seconds=2)
+    ref = NotificationRef(stage.person.library_id, new_id(), due_at.isoformat())
+    handle = await client.start_workflow(SEND_NOTIFICATION, ref, id=ref.workflow_id, task_queue="egress")
+    await asyncio.wait_for(handle.result(), timeout=60)
+    await save(client, handle.id, SEND_NOTIFICATION)
+    purge = "purge-notifications"
+    purging = await client.start_workflow(purge, id=f"{purge}_{new_id()}", task_queue="control")
+    await asyncio.wait_for(purging.result(), timeout=60)
+    await save(client, purging.id, purge)
 
 
 async def record_exports(stage: Stage, client: Client) -> None:

@@ -13,9 +13,6 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from cutroom.accounts.principals import Principal
-from cutroom.events.activities import EventActivities
-from cutroom.events.rules import RETENTION
-from cutroom.events.service import Delivery, publish_event
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import PostResponse, UnreachableError
@@ -23,9 +20,9 @@ from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from cutroom.webhooks import service
 from cutroom.webhooks.activities import MAX_IN_FLIGHT_PER_ENDPOINT, DeliveryActivities
-from cutroom.webhooks.rules import DeliveryOutcome
+from cutroom.webhooks.deliveries import AttemptResult, Delivery
+from cutroom.webhooks.rules import EVENT_RETENTION, DeliveryOutcome
 from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint
-from cutroom.webhooks.service import AttemptResult
 from dev.scratch import Accounts, Person
 
 JOB = {"id": "import_01j", "type": "import", "status": "ready", "result": {"title": "Zürich 映画"}}
@@ -84,7 +81,7 @@ class Customer:
 
     async def publish(self, event_type: str = "job.ready") -> str:
         async with self.runtime.database.transaction(self.person.library_id) as connection:
-            return await publish_event(
+            return await service.publish_event(
                 connection, self.person.library_id, type=event_type, data=JOB, now=system_clock()
             )
 
@@ -136,7 +133,7 @@ async def test_rolled_back_transaction_publishes_nothing(customer: Customer) -> 
         transaction = connection.transaction()
         await transaction.start()
         await connection.execute("SELECT set_config('cutroom.library_id', $1, true)", library_id)
-        await publish_event(connection, library_id, type="job.ready", data=JOB, now=system_clock())
+        await service.publish_event(connection, library_id, type="job.ready", data=JOB, now=system_clock())
         await transaction.rollback()
     assert await customer.rows("events") == await customer.rows("outbox") == []
 
@@ -208,7 +205,12 @@ async def test_410_disables_the_endpoint_for_every_event(customer: Customer) -> 
     waiting = customer.delivery(earlier, endpoint.id)
     assert (await attempt(customer, sender, waiting, 2)).outcome is DeliveryOutcome.WITHDRAWN
     await customer.publish()
-    assert len(await customer.rows("outbox")) == 2  # enqueued before it was disabled
+    starts = [row["workflow"] for row in await customer.rows("outbox")]
+    assert starts.count("deliver-webhook") == 2  # enqueued before it was disabled
+    assert starts.count("send-notification") == 1
+    (notice,) = await customer.rows("notifications")
+    expected = {"endpointId": endpoint.id, "url": "hooks.example.com", "reason": "The endpoint returned 410 Gone."}
+    assert notice["subject"] == expected
     assert len(sender.sent) == 1
 
 
@@ -253,19 +255,94 @@ async def test_in_flight_deliveries_per_endpoint_are_limited(customer: Customer)
     assert acting.in_flight == {}
 
 
-async def test_expired_events_are_purged_with_attempts(customer: Customer) -> None:
+async def test_expired_events_are_purged_with_deliveries(customer: Customer) -> None:
     endpoint = await customer.endpoint()
     old, young = await customer.publish(), await customer.publish()
     sender = ScriptedSender([OK, OK])
     for event_id in (old, young):
         await attempt(customer, sender, customer.delivery(event_id, endpoint.id))
-    await customer.accounts.connection.execute(
-        "UPDATE events SET created_at = $2 WHERE id = $1", old, system_clock() - RETENTION - timedelta(minutes=1)
-    )
-    maintaining = EventActivities(database=customer.runtime.database, clock=customer.runtime.clock)
-    assert await ActivityEnvironment().run(maintaining.purge_events) >= 1
+    expired = system_clock() - EVENT_RETENTION - timedelta(minutes=1)
+    for table, id_column, column in (("events", "id", "created_at"), ("webhook_deliveries", "event_id", "event_at")):
+        sql = f"UPDATE {table} SET {column} = $2 WHERE {id_column} = $1"  # noqa: S608 (names from here)
+        await customer.accounts.connection.execute(sql, old, expired)
+    acting = activities(customer.runtime, sender)
+    assert await ActivityEnvironment().run(acting.purge_events) >= 2
     assert [row["id"] for row in await customer.rows("events")] == [young]
-    assert [row["event_id"] for row in await customer.rows("delivery_attempts")] == [young]
+    for table in ("delivery_attempts", "webhook_deliveries"):
+        assert [row["event_id"] for row in await customer.rows(table)] == [young]
+
+
+async def test_state_of_a_delivery_follows_its_attempts(customer: Customer) -> None:
+    endpoint = await customer.endpoint()
+    delivery = customer.delivery(await customer.publish(), endpoint.id)
+    sender = ScriptedSender([PostResponse(500, {}, body=b""), PostResponse(503, {"retry-after": "600"}, body=b""), OK])
+    states = []
+    for number in (1, 2, 3):
+        await attempt(customer, sender, delivery, number)
+        (row,) = await customer.rows("webhook_deliveries")
+        delay = row["next_attempt_at"] - row["updated_at"] if row["next_attempt_at"] else None
+        states.append((row["state"], delay))
+    assert states == [("pending", timedelta(seconds=5)), ("pending", timedelta(seconds=600)), ("delivered", None)]
+
+
+async def test_last_attempt_and_disabled_endpoint_end_in_failure(customer: Customer) -> None:
+    endpoint = await customer.endpoint()
+    exhausted, waiting = await customer.publish(), await customer.publish()
+    sender = ScriptedSender([UnreachableError(), PostResponse(410, {}, body=b"")])
+    await attempt(customer, sender, customer.delivery(exhausted, endpoint.id), 10)
+    states = {row["event_id"]: row["state"] for row in await customer.rows("webhook_deliveries")}
+    assert states == {exhausted: "failed", waiting: "pending"}
+    gone = await customer.publish()
+    await attempt(customer, sender, customer.delivery(gone, endpoint.id))
+    await attempt(customer, sender, customer.delivery(waiting, endpoint.id), 2)
+    assert {row["state"] for row in await customer.rows("webhook_deliveries")} == {"failed"}
+
+
+async def test_event_published_without_a_delivery_row_is_logged(customer: Customer) -> None:
+    """As by a process of the previous release."""
+    endpoint = await customer.endpoint()
+    event_id = await customer.publish()
+    await customer.accounts.connection.execute("DELETE FROM webhook_deliveries WHERE event_id = $1", event_id)
+    await attempt(customer, ScriptedSender([OK]), customer.delivery(event_id, endpoint.id))
+    (row,) = await customer.rows("webhook_deliveries")
+    assert (row["event_id"], row["event_type"], row["state"]) == (event_id, "job.ready", "delivered")
+
+
+@pytest.mark.parametrize(("days", "is_disabled"), [(6, True), (4, False)])
+async def test_endpoint_that_fails_for_days_is_disabled(customer: Customer, *, days: int, is_disabled: bool) -> None:
+    endpoint = await customer.endpoint()
+    delivery = customer.delivery(await customer.publish(), endpoint.id)
+    sender = ScriptedSender([PostResponse(500, {}, body=b"")] * 2)
+    await attempt(customer, sender, delivery, 1)
+    since = system_clock() - timedelta(days=days)
+    await customer.accounts.connection.execute("UPDATE webhook_endpoints SET failing_since = $1", since)
+    await attempt(customer, sender, delivery, 10)
+    (row,) = await customer.rows("webhook_endpoints")
+    reason = "Every delivery has failed for five days." if is_disabled else None
+    assert (row["disabled_at"] is not None, row["disabled_reason"]) == (is_disabled, reason)
+    notices = [(each["kind"], each["user_id"], each["channel"]) for each in await customer.rows("notifications")]
+    assert notices == ([("webhook_disabled", customer.person.user_id, "mail")] if is_disabled else [])
+
+
+async def test_success_and_enabling_end_a_series_of_failures(customer: Customer) -> None:
+    endpoint = await customer.endpoint()
+    delivery = customer.delivery(await customer.publish(), endpoint.id)
+    sender = ScriptedSender([PostResponse(500, {}, body=b""), OK, PostResponse(410, {}, body=b"")])
+    failing = []
+    for number in (1, 2):
+        await attempt(customer, sender, delivery, number)
+        failing += [row["failing_since"] is not None for row in await customer.rows("webhook_endpoints")]
+    assert failing == [True, False]
+
+
+async def test_response_is_kept_up_to_a_limit(customer: Customer) -> None:
+    endpoint = await customer.endpoint()
+    first, second = await customer.publish(), await customer.publish()
+    sender = ScriptedSender([PostResponse(200, {}, body=b"x" * 5_000), PostResponse(200, {}, body=b"\xff\x00ok")])
+    for event_id in (first, second):
+        await attempt(customer, sender, customer.delivery(event_id, endpoint.id))
+    kept = {row["event_id"]: row["response_body"] for row in await customer.rows("delivery_attempts")}
+    assert kept == {first: "x" * 1_024, second: "\ufffd\ufffdok"}
 
 
 @pytest.mark.parametrize("table", ["events", "delivery_attempts"])

@@ -13,11 +13,10 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Replayer, Worker
 
-from cutroom.events.service import DELIVERY_WORKFLOW, Delivery
 from cutroom.platform.ids import new_id
 from cutroom.platform.task_queues import TaskQueue
+from cutroom.webhooks.deliveries import DELIVERY_WORKFLOW, AttemptResult, Delivery
 from cutroom.webhooks.rules import DeliveryOutcome
-from cutroom.webhooks.service import AttemptResult
 from cutroom.webhooks.workflow import DeliverWebhookWorkflow
 
 TEST_SERVER = Path(sys.executable).with_name("temporal-test-server")

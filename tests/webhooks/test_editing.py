@@ -4,11 +4,11 @@ import httpx
 import pytest
 
 from cutroom.accounts.principals import Role
-from cutroom.events.service import Delivery, publish_event
 from cutroom.platform.clock import system_clock
 from cutroom.web.runtime import Runtime
+from cutroom.webhooks.deliveries import AttemptRecord, Delivery, load_webhook, record_attempt
+from cutroom.webhooks.publishing import publish_event
 from cutroom.webhooks.rules import DeliveryOutcome
-from cutroom.webhooks.service import AttemptRecord, load_webhook, record_attempt
 from dev.scratch import Accounts, Person
 from tests.webhooks.test_routes import EVENTS, PATH, URL, check_error, listed, register
 

@@ -9,7 +9,7 @@ import pytest
 from cutroom.accounts.principals import Role
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
-from cutroom.webhooks.service import SECRET_PURPOSE
+from cutroom.webhooks.signing import SECRET_PURPOSE
 from dev.scratch import Accounts, Person
 
 URL = "https://hooks.example.com/cutroom"

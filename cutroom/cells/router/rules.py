@@ -27,7 +27,7 @@ _UNKNOWN_IN_CELL = {
 }
 # These answer the same whether they know the token or not.
 _IN_EVERY_CELL = frozenset({"/oauth/revoke"})
-_LIBRARY_IN_FILE_PATH, _LIBRARY_IN_MEDIA_PATH = 4, 3  # segments of the path
+_LIBRARY_IN_FILE_PATH, _LIBRARY_IN_OTHER_PATHS = 4, 3  # segments of the path
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +77,13 @@ def _without_key(path: str, *, headers: Mapping[str, str], form: bytes | None) -
 
 
 def _library_of_path(path: str) -> str | None:
-    """Signed URLs of files and of playlists name the library."""
+    """Signed URLs of files, of playlists and in mails name the library."""
     segments = path.split("/")
     found = None
     if path.startswith("/files/") and len(segments) > _LIBRARY_IN_FILE_PATH and segments[3] == "libraries":
         found = segments[_LIBRARY_IN_FILE_PATH]
-    if path.startswith("/media/") and len(segments) > _LIBRARY_IN_MEDIA_PATH:
-        found = segments[_LIBRARY_IN_MEDIA_PATH]
+    if path.startswith(("/media/", "/notifications/unsubscribe/")) and len(segments) > _LIBRARY_IN_OTHER_PATHS:
+        found = segments[_LIBRARY_IN_OTHER_PATHS]
     return found if found is not None and is_id(found) else None
 
 

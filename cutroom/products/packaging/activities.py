@@ -14,8 +14,10 @@ from cutroom.jobs.progress import stop_measuring
 from cutroom.jobs.steps import job_step
 from cutroom.library.branding import load_brand
 from cutroom.library.videos import get_text, set_text
+from cutroom.notifications.rules import NotificationKind
+from cutroom.notifications.service import notify
 from cutroom.platform.clock import Clock
-from cutroom.platform.db import Database
+from cutroom.platform.db import Connection, Database
 from cutroom.products.packaging import service
 from cutroom.products.packaging.rules import SKIPPED, AutomationRun, skip_reason
 from cutroom.products.thumbnails import service as thumbnails
@@ -83,4 +85,16 @@ class PackagingActivities:
             _, decision = await thumbnails.load_detections(connection, ref.library_id, thumbnail.request_id)
             if decision is None:
                 await stop_measuring(connection, ref)
+                await self._request_review(connection, ref, thumbnail)
         return None if decision is None else bool(decision["approved"])
+
+    async def _request_review(self, connection: Connection, ref: JobRef, thumbnail: ThumbnailRef) -> None:
+        """Notify the members who want it: once per run of the job, however often the decision is read."""
+        await notify(
+            connection,
+            ref.library_id,
+            NotificationKind.REVIEW_REQUESTED,
+            source=f"review {ref.job_id} {ref.attempt}",
+            subject={"id": ref.job_id, "videoId": thumbnail.video_id},
+            now=self.clock(),
+        )

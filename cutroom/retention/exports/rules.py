@@ -38,6 +38,7 @@ EXPORTED_TABLES = (
     "ledger_transactions",
     "library_usage",
     "members",
+    "notification_preferences",
     "output_copies",
     "retention_policies",
     "shorts_outputs",
@@ -48,6 +49,7 @@ EXPORTED_TABLES = (
     "videos",
     "voice_consents",
     "voices",
+    "webhook_deliveries",
     "webhook_endpoints",
 )
 LEFT_OUT_TABLES = {
@@ -62,6 +64,7 @@ LEFT_OUT_TABLES = {
     "exports": "state of the export itself",
     "idempotency_records": "sealed responses to earlier requests, kept for a day",
     "invitations": "hashes of open invitations",
+    "notifications": "mails and browser notifications that were sent, for thirty days",
     "oauth_grants": "authorization codes and their challenges",
     "oauth_refresh_tokens": "hashes of tokens",
     "oauth_tokens": "hashes of tokens",
@@ -69,6 +72,7 @@ LEFT_OUT_TABLES = {
     "passkeys": "public keys and counters of the owner's devices",
     "playback_tracks": "derived: playback is packaged from the exported files",
     "playbacks": "derived: playback is packaged from the exported files",
+    "push_subscriptions": "sealed addresses of members' browsers",
     "recovery_codes": "hashes of the owner's recovery codes",
     "retention_deletions": "reports of the retention runs",
     "started_workflows": "machine state: ids of workflows",

@@ -5,7 +5,7 @@ from cutroom.library.trash import delete_purged_row
 from cutroom.library.usage import Usage, add_usage
 from cutroom.platform.db import Connection
 from cutroom.products.catalog import PRODUCTS
-from cutroom.webhooks.service import delete_video_events
+from cutroom.webhooks.publishing import delete_video_events
 
 RETENTION_TABLES = ("storage_usage", "retention_deletions", "output_copies")
 OWNED_TABLES = frozenset([*RETENTION_TABLES, *(name for product in PRODUCTS for name in product.owns.tables)])

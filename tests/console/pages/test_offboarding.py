@@ -11,11 +11,11 @@ import pytest
 from cutroom.accounts.oauth import Consent, OAuthError, OAuthTokenService, register_client
 from cutroom.accounts.principals import Role
 from cutroom.accounts.scopes import Scope
-from cutroom.events.service import Delivery, publish_event
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
 from cutroom.webhooks import service as webhooks
+from cutroom.webhooks.deliveries import Delivery, load_webhook
 from cutroom.webhooks.service import MEMBER_REMOVED
 from dev.scratch import Accounts, Keyring, Person
 from tests.console.conftest import Browser, SignIn
@@ -100,13 +100,15 @@ async def test_webhook_endpoint_is_disabled_with_a_reason_and_an_entry(
     own = await accounts.key(person, library_id=team.workspace_id)
     async with runtime.database.transaction(team.workspace_id) as connection:
         data = {"id": "import_x"}
-        event_id = await publish_event(connection, team.workspace_id, type="job.ready", data=data, now=system_clock())
+        event_id = await webhooks.publish_event(
+            connection, team.workspace_id, type="job.ready", data=data, now=system_clock()
+        )
     await team.remove()
     shown = (await anonymous.get(f"/webhook-endpoints/{created['id']}", headers=own.headers)).json()
     assert (shown["enabled"], shown["disabledReason"]) == (False, MEMBER_REMOVED)
     delivery = Delivery(team.workspace_id, event_id, created["id"])
     async with runtime.database.transaction(team.workspace_id) as connection:
-        assert await webhooks.load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
+        assert await load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
     entries = await accounts.connection.fetch(
         "SELECT action, targets FROM audit_entries WHERE library_id = $1 ORDER BY sequence DESC LIMIT 2",
         team.workspace_id,
@@ -125,11 +127,11 @@ async def test_endpoint_registered_while_its_member_was_removed_receives_nothing
         "DELETE FROM members WHERE user_id = $1 AND library_id = $2", team.guest.user_id, team.workspace_id
     )
     async with runtime.database.transaction(team.workspace_id) as connection:
-        event_id = await publish_event(
+        event_id = await webhooks.publish_event(
             connection, team.workspace_id, type="job.ready", data={"id": "x"}, now=system_clock()
         )
         delivery = Delivery(team.workspace_id, event_id, created["id"])
-        assert await webhooks.load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
+        assert await load_webhook(connection, delivery, secret_box=runtime.secret_box) is None
 
 
 async def test_invitations_by_and_to_the_member_end(team: Team, accounts: Accounts) -> None:

@@ -4,14 +4,17 @@ import re
 
 from cutroom.credits import ledger
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import insert
+from cutroom.platform.ids import new_id
+from cutroom.webhooks.deliveries import AttemptRecord, Delivery, record_attempt
+from cutroom.webhooks.publishing import publish_event
+from cutroom.webhooks.rules import DeliveryOutcome
 from dev.scratch import Accounts, Person
 from tests.console.conftest import Browser, SignIn
 from tests.console.pages.test_video_editing import opened
 
 
 async def register(browser: Browser, url: str = "https://hooks.example.com/<b>") -> str:
-    response = await browser.post("/webhooks", {"url": url})
+    response = await browser.post("/webhooks", {"url": url, "events": ["job.ready", "job.failed"]})
     assert response.status_code == 200
     assert "whsec_" in response.text
     return str(re.findall(r'href="/webhooks/(\w{26})"', response.text)[0])
@@ -22,8 +25,12 @@ async def test_endpoint_secret_is_shown_once(browser: Browser) -> None:
     page = (await browser.get(f"/webhooks/{endpoint_id}")).text
     assert "whsec_" not in page
     assert "https://hooks.example.com/&lt;b&gt;" in page
-    assert (await browser.post("/webhooks", {"url": "http://plain.example"})).status_code == 400
-    assert (await browser.post("/webhooks", {"url": "https://hooks.example.com/<b>"})).status_code == 409
+    assert (
+        await browser.post("/webhooks", {"url": "http://plain.example", "events": ["job.ready"]})
+    ).status_code == 400
+    assert (
+        await browser.post("/webhooks", {"url": "https://hooks.example.com/<b>", "events": ["job.ready"]})
+    ).status_code == 409
     assert (await browser.post(f"/webhooks/{endpoint_id}/delete")).status_code == 303
     assert (await browser.get(f"/webhooks/{endpoint_id}")).status_code == 404
 
@@ -71,33 +78,89 @@ async def test_endpoint_is_disabled_and_enabled(browser: Browser) -> None:
     assert 'class="error">Disabled.' not in page
 
 
-async def test_test_event_and_resend_deliver_to_that_endpoint_only(
+async def test_event_types_are_chosen_on_registration(browser: Browser, accounts: Accounts) -> None:
+    endpoint_id = await register(browser)
+    sql = "SELECT events FROM webhook_endpoints WHERE id = $1"
+    assert await accounts.connection.fetchval(sql, endpoint_id) == ["job.ready", "job.failed"]
+    refused = await browser.post("/webhooks", {"url": "https://other.example.com/"})
+    assert refused.status_code == 400
+    assert 'value="https://other.example.com/"' in refused.text
+
+
+async def delivered_once(accounts: Accounts, person: Person, endpoint_id: str) -> str:
+    """A test event was refused by the endpoint."""
+    sql = "SELECT event_id FROM webhook_deliveries WHERE library_id = $1 AND endpoint_id = $2"
+    event_id: str = await accounts.connection.fetchval(sql, person.library_id, endpoint_id)
+    delivery = Delivery(person.library_id, event_id, endpoint_id, retries=False)
+    attempt = AttemptRecord(
+        number=1,
+        at=system_clock(),
+        status=500,
+        outcome=DeliveryOutcome.REFUSED,
+        milliseconds=12,
+        url="https://hooks.example.com/<b>",
+        response_body="<i>down</i>",
+    )
+    await record_attempt(accounts.connection, delivery, attempt)
+    return event_id
+
+
+async def test_test_event_and_redelivery_go_to_that_endpoint_only(
     browser: Browser, accounts: Accounts, person: Person
 ) -> None:
     endpoint_id = await register(browser)
     await register(browser, "https://other.example.com/")
     assert (await browser.post(f"/webhooks/{endpoint_id}/test")).status_code == 303
-    event_id = await accounts.connection.fetchval("SELECT id FROM events WHERE library_id = $1", person.library_id)
-    attempt = {
-        "library_id": person.library_id,
-        "event_id": event_id,
-        "endpoint_id": endpoint_id,
-        "number": 1,
-        "at": system_clock(),
-        "status": 500,
-        "outcome": "refused",
-        "milliseconds": 12,
-    }
-    await insert(accounts.connection, "delivery_attempts", attempt)
+    event_id = await delivered_once(accounts, person, endpoint_id)
     page = (await browser.get(f"/webhooks/{endpoint_id}")).text
     assert "endpoint.test" in page
-    assert "1. refused, 500, 12 ms" in page
-    assert (await browser.post(f"/webhooks/{endpoint_id}/events/{event_id}/resend")).status_code == 303
+    assert "refused, 500" in page
+    assert f'id="redeliver-{event_id}"' in page  # keeps the focus when the log is replaced
+    details = (await browser.get(f"/webhooks/{endpoint_id}/deliveries/{event_id}")).text
+    assert "&lt;i&gt;down&lt;/i&gt;" in details
+    assert "This is a test event." in details
+    assert f"webhook-id: {event_id}" in details
+    again = await browser.post(f"/webhooks/{endpoint_id}/deliveries/{event_id}/redeliver")
+    assert again.status_code == 303
     starts = await accounts.connection.fetch(
-        "SELECT workflow_id FROM outbox WHERE library_id = $1 AND workflow = 'deliver-webhook'", person.library_id
+        "SELECT workflow_id, argument FROM outbox WHERE library_id = $1 AND workflow = 'deliver-webhook' ORDER BY id",
+        person.library_id,
     )
-    assert len(starts) == 2
-    assert all(row["workflow_id"].endswith(endpoint_id) for row in starts)
+    assert [row["argument"]["event_id"] for row in starts] == [event_id, event_id]
+    assert len({row["workflow_id"] for row in starts}) == 2
+    assert all(row["argument"]["endpoint_id"] == endpoint_id for row in starts)
+    await accounts.connection.execute("DELETE FROM outbox WHERE library_id = $1", person.library_id)
+
+
+async def test_failed_deliveries_are_recovered(browser: Browser, accounts: Accounts, person: Person) -> None:
+    endpoint_id = await register(browser)
+    connection, library_id = accounts.connection, person.library_id
+    event_id = await publish_event(connection, library_id, type="job.ready", data={}, now=system_clock())
+    await connection.execute("UPDATE webhook_deliveries SET state = 'failed' WHERE event_id = $1", event_id)
+    assert (await browser.post(f"/webhooks/{endpoint_id}/recover", {"hours": "2"})).status_code == 400
+    assert (await browser.post(f"/webhooks/{endpoint_id}/recover", {"hours": "24"})).status_code == 303
+    state = await connection.fetchval("SELECT state FROM webhook_deliveries WHERE event_id = $1", event_id)
+    assert state == "pending"
+    await connection.execute("DELETE FROM outbox WHERE library_id = $1", library_id)
+
+
+async def test_secret_is_replaced_and_shown_once(browser: Browser) -> None:
+    endpoint_id = await register(browser)
+    rotated = await browser.post(f"/webhooks/{endpoint_id}/rotate", {"hours": "72"})
+    assert rotated.status_code == 200
+    assert "whsec_" in rotated.text
+    assert "whsec_" not in (await browser.get(f"/webhooks/{endpoint_id}")).text
+    refused = await browser.post(f"/webhooks/{endpoint_id}/rotate", {"hours": "24"})
+    assert refused.status_code == 409
+    assert "whsec_" not in refused.text
+    assert "whsec_" in (await browser.post(f"/webhooks/{endpoint_id}/rotate", {"hours": "0"})).text
+
+
+async def test_only_its_creator_acts_on_an_endpoint(browser: Browser, accounts: Accounts, sign_in: SignIn) -> None:
+    endpoint_id = await register(browser)
+    other = await sign_in(await accounts.person())
+    for action in ("test", "rotate", f"deliveries/{new_id()}/redeliver"):
+        assert (await other.post(f"/webhooks/{endpoint_id}/{action}", {"hours": "24"})).status_code == 404
 
 
 async def test_disabled_endpoint_is_enabled_by_its_owner(browser: Browser, sign_in: SignIn, accounts: Accounts) -> None:
@@ -114,14 +177,17 @@ async def test_disabled_endpoint_is_enabled_by_its_owner(browser: Browser, sign_
     assert ">Enable<" not in (await browser.get(f"/webhooks/{endpoint_id}")).text
 
 
-async def test_event_of_another_library_cannot_be_resent(browser: Browser, accounts: Accounts, sign_in: SignIn) -> None:
+async def test_event_of_another_library_cannot_be_redelivered(
+    browser: Browser, accounts: Accounts, sign_in: SignIn
+) -> None:
     outsider = await accounts.person()
     other = await sign_in(outsider)
     await other.post(f"/webhooks/{await register(other)}/test")
-    sql = "SELECT id FROM events WHERE library_id = $1"
+    sql = "SELECT event_id FROM webhook_deliveries WHERE library_id = $1"
     foreign = await accounts.connection.fetchval(sql, outsider.library_id)
     endpoint_id = await register(browser)
-    assert (await browser.post(f"/webhooks/{endpoint_id}/events/{foreign}/resend")).status_code == 404
+    assert (await browser.post(f"/webhooks/{endpoint_id}/deliveries/{foreign}/redeliver")).status_code == 404
+    assert (await browser.get(f"/webhooks/{endpoint_id}/deliveries/{foreign}")).status_code == 404
 
 
 async def test_credits_page_shows_balance_and_statement(browser: Browser, accounts: Accounts, person: Person) -> None:

@@ -4,13 +4,17 @@ from typing import Any
 
 import httpx
 import pytest
+from temporalio.testing import ActivityEnvironment
 
 from cutroom.credits import ledger
 from cutroom.credits.pricing import load_prices
+from cutroom.engines.registry import Engines
 from cutroom.jobs import lifecycle
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.platform.clock import system_clock
+from cutroom.products.packaging.activities import PackagingActivities
 from cutroom.products.packaging.rules import SKIPPED, OverwriteMode, skip_reason
+from cutroom.products.thumbnails.inputs import ThumbnailRef
 from cutroom.products.thumbnails.service import store_detections
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
@@ -204,6 +208,30 @@ async def test_run_in_review_lists_detections(
     assert [(each["id"], each["kind"], each["time"]) for each in state["thumbnail"]["detected"]] == [
         (name, "character", 3.5) for name in in_review
     ]
+
+
+async def test_members_who_want_it_are_asked_for_a_review_once(
+    runtime: Runtime, accounts: Accounts, transcribed: TranscribedVideo, in_review: list[str]
+) -> None:
+    row = await accounts.connection.fetchrow(
+        "SELECT id, plan, attempt FROM jobs WHERE library_id = $1 AND automation_type IS NOT NULL",
+        transcribed.library_id,
+    )
+    assert row is not None
+    ref = JobRef(transcribed.library_id, row["id"], row["attempt"])
+    video_id, plan = transcribed.video_id, row["plan"]
+    thumbnail = ThumbnailRef(transcribed.library_id, video_id, plan["request_id"], plan)
+    activities = PackagingActivities(runtime.database, Engines(runtime.settings), system_clock)
+    for _ in range(2):
+        assert await ActivityEnvironment().run(activities.read_decision, ref, thumbnail) is None
+    sql = "SELECT kind, channel, subject FROM notifications WHERE library_id = $1"
+    [notification] = await accounts.connection.fetch(sql, transcribed.library_id)
+    assert tuple(notification) == (
+        "review_requested",
+        "mail",
+        {"id": row["id"], "videoId": transcribed.video_id},
+    )
+    assert in_review
 
 
 async def test_review_is_decided_once_and_resumes_the_run(
