@@ -4,6 +4,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
@@ -15,6 +16,7 @@ from cutroom.platform.messages.announcements import Announcement
 from cutroom.platform.redis import BatchingRedis
 
 CONNECT_SECONDS = 2.0
+CONFIRM_SECONDS = 0.5
 PING_SECONDS = 10.0  # without a message; a connection whose ping is not answered in this time is replaced
 RECONNECT_SECONDS = 0.5  # on average
 _PREFIX = "broadcast:"
@@ -50,10 +52,19 @@ class BroadcastReceiver:
         self._on_connect = on_connect
         self._topics: set[str] = set()
         self._changed = asyncio.Event()
+        self._is_open = True  # or being opened
+        self._confirmations: dict[str, asyncio.Event] = {}
 
-    def follow(self, topic: str) -> None:
-        self._topics.add(f"{_PREFIX}{topic}")
+    async def follow(self, topic: str) -> None:
+        """Returns when messages are received, or soon if Redis is unavailable."""
+        channel = f"{_PREFIX}{topic}"
+        self._topics.add(channel)
         self._changed.set()
+        if self._is_open:
+            confirmed = self._confirmations.setdefault(channel, asyncio.Event())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CONFIRM_SECONDS):
+                    await confirmed.wait()
 
     def unfollow(self, topic: str) -> None:
         self._topics.discard(f"{_PREFIX}{topic}")
@@ -73,17 +84,20 @@ class BroadcastReceiver:
 
     async def _receive(self) -> None:
         """One connection, until it fails."""
-        pubsub = self._redis.pubsub()
+        pubsub, self._is_open = self._redis.pubsub(), True
         try:
             await pubsub.subscribe(_OWN, *self._topics)
             followed = set(self._topics)
-            self._on_connect()
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._update(pubsub, followed))
                 group.create_task(self._read(pubsub))
         except* (RedisError, OSError, TimeoutError, RuntimeError) as errors:
             raise errors.exceptions[0] from None
         finally:
+            self._is_open = False
+            for confirmed in self._confirmations.values():
+                confirmed.set()
+            self._confirmations.clear()
             await pubsub.aclose()
 
     async def _update(self, pubsub: PubSub, followed: set[str]) -> None:
@@ -108,5 +122,13 @@ class BroadcastReceiver:
                 is_pinged = True
                 continue
             is_pinged = False
-            if message["type"] == "message":
+            if message["type"] == "subscribe":
+                self._confirm(message["channel"])
+            elif message["type"] == "message":
                 self._on_message(message["channel"].removeprefix(_PREFIX), message["data"])
+
+    def _confirm(self, channel: str) -> None:
+        if channel == _OWN:  # with all topics that were followed before
+            self._on_connect()
+        if (confirmed := self._confirmations.pop(channel, None)) is not None:
+            confirmed.set()
