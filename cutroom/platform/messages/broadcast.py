@@ -86,8 +86,8 @@ class BroadcastReceiver:
         """One connection, until it fails."""
         pubsub, self._is_open = self._redis.pubsub(), True
         try:
-            await pubsub.subscribe(_OWN, *self._topics)
             followed = set(self._topics)
+            await pubsub.subscribe(_OWN, *followed)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._update(pubsub, followed))
                 group.create_task(self._read(pubsub))
