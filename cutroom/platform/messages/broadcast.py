@@ -52,6 +52,7 @@ class BroadcastReceiver:
         self._on_connect = on_connect
         self._topics: set[str] = set()
         self._changed = asyncio.Event()
+        self._pubsub: PubSub | None = None
         self._is_open = True  # or being opened
         self._confirmations: dict[str, asyncio.Event] = {}
 
@@ -84,17 +85,16 @@ class BroadcastReceiver:
 
     async def _receive(self) -> None:
         """One connection, until it fails."""
-        pubsub, self._is_open = self._redis.pubsub(), True
+        self._pubsub = pubsub = self._redis.pubsub()
+        self._is_open = True
         try:
             followed = set(self._topics)
             await pubsub.subscribe(_OWN, *followed)
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._update(pubsub, followed))
-                group.create_task(self._read(pubsub))
-        except* (RedisError, OSError, TimeoutError, RuntimeError) as errors:
-            raise errors.exceptions[0] from None
+            updating = asyncio.create_task(self._update(pubsub, followed))
+            await self._read(pubsub, updating)
         finally:
-            self._is_open = False
+            self._pubsub, self._is_open = None, False
+            self._changed.set()  # ends the update: its cancellation could get lost in the client
             for confirmed in self._confirmations.values():
                 confirmed.set()
             self._confirmations.clear()
@@ -103,6 +103,8 @@ class BroadcastReceiver:
     async def _update(self, pubsub: PubSub, followed: set[str]) -> None:
         while True:
             await self._changed.wait()
+            if pubsub is not self._pubsub:
+                return
             self._changed.clear()
             wanted = set(self._topics)
             if added := wanted - followed:
@@ -111,9 +113,9 @@ class BroadcastReceiver:
                 await pubsub.unsubscribe(*removed)
             followed = wanted
 
-    async def _read(self, pubsub: PubSub) -> None:
+    async def _read(self, pubsub: PubSub, updating: "asyncio.Task[None]") -> None:
         is_pinged = False
-        while True:
+        while not updating.done():
             message = await pubsub.get_message(timeout=PING_SECONDS)
             if message is None:
                 if is_pinged:
@@ -126,6 +128,8 @@ class BroadcastReceiver:
                 self._confirm(message["channel"])
             elif message["type"] == "message":
                 self._on_message(message["channel"].removeprefix(_PREFIX), message["data"])
+
+        updating.result()  # raises what has ended it
 
     def _confirm(self, channel: str) -> None:
         if channel == _OWN:  # with all topics that were followed before
