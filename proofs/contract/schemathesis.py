@@ -28,6 +28,8 @@ EXTRA_RULES = {
     "listAuditLog": "a page token is opaque, times must exist in UTC",
     "exportAuditLog": "times must exist in UTC",
     "listOutputCopies": "a page token is opaque",
+    "listWebhookDeliveries": "a page token is opaque",
+    "recoverWebhookDeliveries": "times must exist in UTC",
     "retryOutputCopy": "a pending copy cannot be retried",
     "setDestination": "the store must be public, and accept a test",
     "eraseLibrary": "the id of the library must be given",
