@@ -9,7 +9,7 @@ from temporalio.testing import ActivityEnvironment
 
 from cutroom.events.activities import EventActivities
 from cutroom.events.rules import RETENTION
-from cutroom.events.service import read_bounds, read_events, read_heads, send_to_endpoint
+from cutroom.events.service import read_bounds, read_events, read_heads
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.ids import new_id
@@ -77,16 +77,6 @@ async def test_events_deleted_in_their_own_transaction_need_no_position(library:
         await accounts.connection.execute(INSERT, library.id, new_id(), "job.ready", {}, system_clock())
         await accounts.connection.execute("DELETE FROM events WHERE library_id = $1", library.id)
     assert await accounts.connection.fetchval("SELECT count(*) FROM event_logs WHERE library_id = $1", library.id) == 0
-
-
-async def test_events_for_one_endpoint_are_not_listed(library: Library, accounts: Accounts) -> None:
-    async with library.runtime.database.transaction(library.id) as connection:
-        await send_to_endpoint(
-            connection, library.id, new_id(), type_="endpoint.test", data={"id": "test"}, now=system_clock()
-        )
-    await library.publish("one")
-    assert await library.names() == ["one"]
-    await accounts.connection.execute("DELETE FROM outbox WHERE library_id = $1", library.id)
 
 
 async def test_logs_of_libraries_are_apart(library: Library, accounts: Accounts, api_database: Database) -> None:

@@ -15,8 +15,8 @@ from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.products.catalog import JOB_HOOKS
 from cutroom.web.runtime import Runtime
-from cutroom.webhooks import service as webhooks
 from cutroom.webhooks.deliveries import Delivery, load_webhook
+from cutroom.webhooks.publishing import publish_event
 from dev.scratch import Accounts, Keyring, Person
 from tests.conftest import MovableClock
 from tests.credits.conftest import charge_for
@@ -71,9 +71,7 @@ async def test_nothing_is_produced_delivered_or_served(
     live = LiveVideos(runtime.database, lambda: seconds)
     endpoint = (await api.post("/webhook-endpoints", json={"url": "https://hooks.example.com/s"})).json()
     async with runtime.database.transaction(library_id) as connection:
-        event_id = await webhooks.publish_event(
-            connection, library_id, type="job.ready", data={"id": "x"}, now=system_clock()
-        )
+        event_id = await publish_event(connection, library_id, type="job.ready", data={"id": "x"}, now=system_clock())
         delivery = Delivery(library_id, event_id, endpoint["id"])
         assert await load_webhook(connection, delivery, secret_box=runtime.secret_box) is not None
     assert await live.is_live(library_id, video_id, NOW)

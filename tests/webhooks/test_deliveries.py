@@ -13,6 +13,8 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from cutroom.accounts.principals import Principal
+from cutroom.events.activities import EventActivities
+from cutroom.events.rules import RETENTION
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.egress.client import PostResponse, UnreachableError
@@ -21,7 +23,8 @@ from cutroom.web.runtime import Runtime
 from cutroom.webhooks import service
 from cutroom.webhooks.activities import MAX_IN_FLIGHT_PER_ENDPOINT, DeliveryActivities
 from cutroom.webhooks.deliveries import AttemptResult, Delivery
-from cutroom.webhooks.rules import EVENT_RETENTION, DeliveryOutcome
+from cutroom.webhooks.publishing import publish_event
+from cutroom.webhooks.rules import DeliveryOutcome
 from cutroom.webhooks.schemas import CreatedWebhookEndpoint, NewWebhookEndpoint
 from dev.scratch import Accounts, Person
 
@@ -79,10 +82,10 @@ class Customer:
                 connection, key.secret, now=system_clock(), speech=False
             )
 
-    async def publish(self, event_type: str = "job.ready") -> str:
+    async def publish(self, event_type: str = "job.ready", *, age: timedelta = timedelta()) -> str:
         async with self.runtime.database.transaction(self.person.library_id) as connection:
-            return await service.publish_event(
-                connection, self.person.library_id, type=event_type, data=JOB, now=system_clock()
+            return await publish_event(
+                connection, self.person.library_id, type=event_type, data=JOB, now=system_clock() - age
             )
 
     def delivery(self, event_id: str, endpoint_id: str) -> Delivery:
@@ -133,7 +136,7 @@ async def test_rolled_back_transaction_publishes_nothing(customer: Customer) -> 
         transaction = connection.transaction()
         await transaction.start()
         await connection.execute("SELECT set_config('cutroom.library_id', $1, true)", library_id)
-        await service.publish_event(connection, library_id, type="job.ready", data=JOB, now=system_clock())
+        await publish_event(connection, library_id, type="job.ready", data=JOB, now=system_clock())
         await transaction.rollback()
     assert await customer.rows("events") == await customer.rows("outbox") == []
 
@@ -257,16 +260,12 @@ async def test_in_flight_deliveries_per_endpoint_are_limited(customer: Customer)
 
 async def test_expired_events_are_purged_with_deliveries(customer: Customer) -> None:
     endpoint = await customer.endpoint()
-    old, young = await customer.publish(), await customer.publish()
+    old, young = await customer.publish(age=RETENTION + timedelta(minutes=1)), await customer.publish()
     sender = ScriptedSender([OK, OK])
     for event_id in (old, young):
         await attempt(customer, sender, customer.delivery(event_id, endpoint.id))
-    expired = system_clock() - EVENT_RETENTION - timedelta(minutes=1)
-    for table, id_column, column in (("events", "id", "created_at"), ("webhook_deliveries", "event_id", "event_at")):
-        sql = f"UPDATE {table} SET {column} = $2 WHERE {id_column} = $1"  # noqa: S608 (names from here)
-        await customer.accounts.connection.execute(sql, old, expired)
-    acting = activities(customer.runtime, sender)
-    assert await ActivityEnvironment().run(acting.purge_events) >= 2
+    maintenance = EventActivities(customer.runtime.database, system_clock)
+    assert await ActivityEnvironment().run(maintenance.purge_events) >= 2
     assert [row["id"] for row in await customer.rows("events")] == [young]
     for table in ("delivery_attempts", "webhook_deliveries"):
         assert [row["event_id"] for row in await customer.rows(table)] == [young]

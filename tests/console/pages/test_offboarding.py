@@ -14,8 +14,8 @@ from cutroom.accounts.scopes import Scope
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from cutroom.web.runtime import Runtime
-from cutroom.webhooks import service as webhooks
 from cutroom.webhooks.deliveries import Delivery, load_webhook
+from cutroom.webhooks.publishing import publish_event
 from cutroom.webhooks.service import MEMBER_REMOVED
 from dev.scratch import Accounts, Keyring, Person
 from tests.console.conftest import Browser, SignIn
@@ -100,9 +100,7 @@ async def test_webhook_endpoint_is_disabled_with_a_reason_and_an_entry(
     own = await accounts.key(person, library_id=team.workspace_id)
     async with runtime.database.transaction(team.workspace_id) as connection:
         data = {"id": "import_x"}
-        event_id = await webhooks.publish_event(
-            connection, team.workspace_id, type="job.ready", data=data, now=system_clock()
-        )
+        event_id = await publish_event(connection, team.workspace_id, type="job.ready", data=data, now=system_clock())
     await team.remove()
     shown = (await anonymous.get(f"/webhook-endpoints/{created['id']}", headers=own.headers)).json()
     assert (shown["enabled"], shown["disabledReason"]) == (False, MEMBER_REMOVED)
@@ -127,7 +125,7 @@ async def test_endpoint_registered_while_its_member_was_removed_receives_nothing
         "DELETE FROM members WHERE user_id = $1 AND library_id = $2", team.guest.user_id, team.workspace_id
     )
     async with runtime.database.transaction(team.workspace_id) as connection:
-        event_id = await webhooks.publish_event(
+        event_id = await publish_event(
             connection, team.workspace_id, type="job.ready", data={"id": "x"}, now=system_clock()
         )
         delivery = Delivery(team.workspace_id, event_id, created["id"])
