@@ -265,7 +265,7 @@ async def test_expired_events_are_purged_with_deliveries(customer: Customer) -> 
     for event_id in (old, young):
         await attempt(customer, sender, customer.delivery(event_id, endpoint.id))
     maintenance = EventActivities(customer.runtime.database, system_clock)
-    assert await ActivityEnvironment().run(maintenance.purge_events) >= 2
+    await ActivityEnvironment().run(maintenance.purge_events)
     assert [row["id"] for row in await customer.rows("events")] == [young]
     for table in ("delivery_attempts", "webhook_deliveries"):
         assert [row["event_id"] for row in await customer.rows(table)] == [young]
