@@ -203,7 +203,7 @@ class EventHub:
     async def _add(self, library_id: str) -> None:
         """Follow the library's announcements before its log is read, so that none is missed in between."""
         feed = Feed(library_id, clock=self._monotonic)
-        self._receiver.follow(topic_of(library_id))
+        await self._receiver.follow(topic_of(library_id))
         try:
             async with self._reads, self._database.transaction(library_id) as connection:
                 feed.start_at((await read_bounds(connection, library_id)).last)

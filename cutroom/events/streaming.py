@@ -71,7 +71,7 @@ class ServerSentEvents(Response):
             if (abort := scope.get(ABORT)) is not None:
                 abort()
         elif writer.has_started:
-            if not isinstance(error, CutroomError | DATABASE_ERRORS):
+            if not isinstance(error, (CutroomError, *DATABASE_ERRORS)):
                 raise error
             await writer.end()
         elif isinstance(error, Exception):

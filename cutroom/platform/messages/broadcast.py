@@ -4,6 +4,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
@@ -15,6 +16,7 @@ from cutroom.platform.messages.announcements import Announcement
 from cutroom.platform.redis import BatchingRedis
 
 CONNECT_SECONDS = 2.0
+CONFIRM_SECONDS = 0.5
 PING_SECONDS = 10.0  # without a message; a connection whose ping is not answered in this time is replaced
 RECONNECT_SECONDS = 0.5  # on average
 _PREFIX = "broadcast:"
@@ -50,10 +52,20 @@ class BroadcastReceiver:
         self._on_connect = on_connect
         self._topics: set[str] = set()
         self._changed = asyncio.Event()
+        self._pubsub: PubSub | None = None
+        self._is_open = True  # or being opened
+        self._confirmations: dict[str, asyncio.Event] = {}
 
-    def follow(self, topic: str) -> None:
-        self._topics.add(f"{_PREFIX}{topic}")
+    async def follow(self, topic: str) -> None:
+        """Returns when messages are received, or soon if Redis is unavailable."""
+        channel = f"{_PREFIX}{topic}"
+        self._topics.add(channel)
         self._changed.set()
+        if self._is_open:
+            confirmed = self._confirmations.setdefault(channel, asyncio.Event())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CONFIRM_SECONDS):
+                    await confirmed.wait()
 
     def unfollow(self, topic: str) -> None:
         self._topics.discard(f"{_PREFIX}{topic}")
@@ -73,22 +85,26 @@ class BroadcastReceiver:
 
     async def _receive(self) -> None:
         """One connection, until it fails."""
-        pubsub = self._redis.pubsub()
+        self._pubsub = pubsub = self._redis.pubsub()
+        self._is_open = True
         try:
-            await pubsub.subscribe(_OWN, *self._topics)
             followed = set(self._topics)
-            self._on_connect()
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._update(pubsub, followed))
-                group.create_task(self._read(pubsub))
-        except* (RedisError, OSError, TimeoutError, RuntimeError) as errors:
-            raise errors.exceptions[0] from None
+            await pubsub.subscribe(_OWN, *followed)
+            updating = asyncio.create_task(self._update(pubsub, followed))
+            await self._read(pubsub, updating)
         finally:
+            self._pubsub, self._is_open = None, False
+            self._changed.set()  # ends the update: its cancellation could get lost in the client
+            for confirmed in self._confirmations.values():
+                confirmed.set()
+            self._confirmations.clear()
             await pubsub.aclose()
 
     async def _update(self, pubsub: PubSub, followed: set[str]) -> None:
         while True:
             await self._changed.wait()
+            if pubsub is not self._pubsub:
+                return
             self._changed.clear()
             wanted = set(self._topics)
             if added := wanted - followed:
@@ -97,9 +113,9 @@ class BroadcastReceiver:
                 await pubsub.unsubscribe(*removed)
             followed = wanted
 
-    async def _read(self, pubsub: PubSub) -> None:
+    async def _read(self, pubsub: PubSub, updating: "asyncio.Task[None]") -> None:
         is_pinged = False
-        while True:
+        while not updating.done():
             message = await pubsub.get_message(timeout=PING_SECONDS)
             if message is None:
                 if is_pinged:
@@ -108,5 +124,15 @@ class BroadcastReceiver:
                 is_pinged = True
                 continue
             is_pinged = False
-            if message["type"] == "message":
+            if message["type"] == "subscribe":
+                self._confirm(message["channel"])
+            elif message["type"] == "message":
                 self._on_message(message["channel"].removeprefix(_PREFIX), message["data"])
+
+        updating.result()  # raises what has ended it
+
+    def _confirm(self, channel: str) -> None:
+        if channel == _OWN:  # with all topics that were followed before
+            self._on_connect()
+        if (confirmed := self._confirmations.pop(channel, None)) is not None:
+            confirmed.set()
