@@ -42,7 +42,7 @@ TAIL_PAGE = 200  # events that a feed reads at once
 CONCURRENT_READS = 4  # database connections that all subscriptions of a process use at once
 IDLE_FEED_SECONDS = 15.0  # a library is followed on after its last subscription: long polls return
 MAX_REPORTS = 200  # jobs whose latest report waits for a slow reader
-DATABASE_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+DATABASE_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 _log = logging.getLogger(__name__)
 
 

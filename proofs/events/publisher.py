@@ -26,7 +26,7 @@ CONNECTIONS = 10
 OPEN_SECONDS = 0.04  # at most, between the insertion and the commit
 ROLLED_BACK = 0.05  # of the transactions
 RETRY_SECONDS = 0.2
-FAILURES = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+FAILURES = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
 @dataclass(frozen=True, slots=True)
