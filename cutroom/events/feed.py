@@ -38,7 +38,6 @@ class Feed:
         self.library_id = library_id
         self.subscribers: set[Subscriber] = set()
         self.floor = self.head = 0
-        self.is_dirty = False  # the log may have more than `head`
         self.idle_since = clock()
         self.error: Exception | None = None  # why it was closed
         self._clock = clock
