@@ -51,6 +51,7 @@ class Feed:
     def extend(self, events: Iterable[LoggedEvent], *, head: int) -> None:
         """Add the events up to a new head, and forget the oldest."""
         for event in events:
+            assert event.position > self.head, "one task extends the feeds"
             self._recent.append(event)
             self._characters += len(event.payload)
             if event.type.startswith("job.") and not self._progress.is_empty:

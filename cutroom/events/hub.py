@@ -271,8 +271,7 @@ class EventHub:
             self._drop_idle_feeds()
             for feed in self._feeds.values():
                 feed.forget_old_progress()
-            if self._feeds:
-                await self._read_tails(list(self._feeds.values()))
+                self._refresh(feed)
 
     def _drop_idle_feeds(self) -> None:
         idle_before = self._monotonic() - IDLE_FEED_SECONDS

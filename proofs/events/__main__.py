@@ -5,6 +5,7 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,7 @@ LIBRARIES = 20
 READERS = 10  # of each library
 READER_PROCESSES = 2
 PUBLISHERS = 3
-POLLING = 0.3  # of the readers; the others stream
+POLLING = 0.1  # of the readers; the others stream
 CUT_AFTER = 20  # events
 SLOW_READERS = 20
 SLOW_PAYLOAD_BYTES = 2_000
@@ -63,7 +64,7 @@ class Form:
 
 
 LONG = Form(undisturbed=10_000, disturbed=10_000, per_second=100, rounds=4, slow_events=20_000, wait_seconds=30)
-SHORT = Form(undisturbed=450, disturbed=600, per_second=120, rounds=1, slow_events=800, wait_seconds=4)
+SHORT = Form(undisturbed=360, disturbed=480, per_second=120, rounds=1, slow_events=600, wait_seconds=3)
 
 
 @dataclass(slots=True)
@@ -220,13 +221,18 @@ async def prove_delivery(report: Report, scene: Scene) -> None:
         known = await read_logs(scene.accounts.connection, [each["id"] for each in scene.libraries])
         calm = scene.publish(form.undisturbed, seed=1)
         children += calm
+        cpu, started = scene.fleet.cpu_seconds(), time.monotonic()
         for each in calm:
             each.wait(CHILD_SECONDS)
+        share = (scene.fleet.cpu_seconds() - cpu) / (time.monotonic() - started)
+        report.note(f"{form.per_second:.0f} events per second: the API processes use {share:.2f} cores")
         await asyncio.sleep(1)  # the last of them are delivered undisturbed too
         for reader in readers:
             reader.output.with_suffix(".cut").touch()
         disturbed = scene.publish(form.disturbed, seed=11)
         children += disturbed
+        for each in disturbed:
+            each.await_file(".started", seconds=CHILD_SECONDS)
         kills = await kill_everything(scene)
         for each in disturbed:
             each.wait(CHILD_SECONDS)

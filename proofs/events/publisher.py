@@ -97,6 +97,7 @@ async def main(plan: PublishingPlan, output: Path) -> None:
     redis = BatchingRedis(settings.redis_url.get_secret_value())
     database = await Database.connect(settings.worker_database, CONNECTIONS, application="cutroom-proof")
     database.announcer = Broadcaster(redis).send_all
+    output.with_suffix(".started").touch()
     try:
         await Publisher(plan, database, output, random.Random(plan.seed)).run()
     finally:
