@@ -221,11 +221,7 @@ async def prove_delivery(report: Report, scene: Scene) -> None:
         known = await read_logs(scene.accounts.connection, [each["id"] for each in scene.libraries])
         calm = scene.publish(form.undisturbed, seed=1)
         children += calm
-        cpu, started = scene.fleet.cpu_seconds(), time.monotonic()
-        for each in calm:
-            each.wait(CHILD_SECONDS)
-        share = (scene.fleet.cpu_seconds() - cpu) / (time.monotonic() - started)
-        report.note(f"{form.per_second:.0f} events per second: the API processes use {share:.2f} cores")
+        await_calm(report, scene, calm)
         await asyncio.sleep(1)  # the last of them are delivered undisturbed too
         for reader in readers:
             reader.output.with_suffix(".cut").touch()
@@ -254,6 +250,14 @@ async def prove_delivery(report: Report, scene: Scene) -> None:
             outcome.add(received, logs[library_id][len(known[library_id]) :], committing_at)
     lost = len(confirmed - {each for log in logs.values() for each in log})
     claim_delivery(report, outcome, kills=kills, lost=lost)
+
+
+def await_calm(report: Report, scene: Scene, publishers: list[Child]) -> None:
+    cpu, started = scene.fleet.cpu_seconds(), time.monotonic()
+    for each in publishers:
+        each.wait(CHILD_SECONDS)
+    share = (scene.fleet.cpu_seconds() - cpu) / (time.monotonic() - started)
+    report.note(f"{scene.form.per_second:.0f} events per second: the API processes use {share:.2f} cores")
 
 
 async def kill_everything(scene: Scene) -> int:
