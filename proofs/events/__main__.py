@@ -42,7 +42,7 @@ PUBLISHERS = 3
 POLLING = 0.1  # of the readers; the others stream
 CUT_AFTER = 20  # events
 SLOW_READERS = 20
-SLOW_PAYLOAD_BYTES = 2_000
+SLOW_PAYLOAD_BYTES = 8_000
 CHILD_SECONDS = 600.0
 CATCH_UP_SECONDS = 120.0
 PLAN = {"concurrent_requests": 32, "library_concurrent_requests": 96, "library_waits": 2_000}
@@ -63,7 +63,7 @@ class Form:
     wait_seconds: float
 
 
-LONG = Form(undisturbed=10_000, disturbed=10_000, per_second=100, rounds=4, slow_events=20_000, wait_seconds=30)
+LONG = Form(undisturbed=10_000, disturbed=10_000, per_second=100, rounds=4, slow_events=4_000, wait_seconds=15)
 SHORT = Form(undisturbed=360, disturbed=480, per_second=120, rounds=1, slow_events=600, wait_seconds=3)
 
 
