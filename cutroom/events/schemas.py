@@ -4,13 +4,12 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
-from pydantic.config import JsonDict
 
 from cutroom.events.rules import EventType
 from cutroom.web.schema import ApiModel
 
 _CURSOR = "AAAAAAAAACoQFfXpCVc"
-_EVENT: JsonDict = {
+_EVENT: dict[str, Any] = {
     "id": "01m7eeq85c1mss7w7v7hzzqy3t",
     "type": "job.ready",
     "timestamp": "2026-11-15T01:56:32.044639Z",

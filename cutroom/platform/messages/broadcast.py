@@ -98,7 +98,7 @@ class BroadcastReceiver:
             for confirmed in self._confirmations.values():
                 confirmed.set()
             self._confirmations.clear()
-            await pubsub.aclose()
+            await pubsub.aclose()  # type: ignore[no-untyped-call]
 
     async def _update(self, pubsub: PubSub, followed: set[str]) -> None:
         while True:
