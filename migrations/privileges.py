@@ -126,6 +126,7 @@ FUNCTIONS = {
     "erase_library_rows(text)": (WORKER,),
     "erased_libraries(text[])": (WORKER,),
     "event_heads(text[])": (API,),
+    "event_tails(text[], bigint[], integer)": (API,),
     "expired_exports(timestamptz, integer)": (WORKER,),
     "expired_uploads(timestamptz, integer)": (WORKER,),
     "find_account(text)": (API,),

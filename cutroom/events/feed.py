@@ -38,7 +38,6 @@ class Feed:
         self.library_id = library_id
         self.subscribers: set[Subscriber] = set()
         self.floor = self.head = 0
-        self.is_dirty = False  # the log may have more than `head`
         self.idle_since = clock()
         self.error: Exception | None = None  # why it was closed
         self._clock = clock
@@ -52,6 +51,7 @@ class Feed:
     def extend(self, events: Iterable[LoggedEvent], *, head: int) -> None:
         """Add the events up to a new head, and forget the oldest."""
         for event in events:
+            assert event.position > self.head, "one task extends the feeds"
             self._recent.append(event)
             self._characters += len(event.payload)
             if event.type.startswith("job.") and not self._progress.is_empty:

@@ -30,19 +30,19 @@ import asyncpg
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.events.feed import Feed, JobProgressReport
 from cutroom.events.rules import EVENT_TYPES
-from cutroom.events.service import LoggedEvent, read_bounds, read_events, read_heads, topic_of
+from cutroom.events.service import LoggedEvent, read_bounds, read_events, read_heads, read_tails, topic_of
 from cutroom.platform import moved
 from cutroom.platform.db import Database
 from cutroom.platform.messages.broadcast import BroadcastReceiver
-from cutroom.platform.moved import has_moved
 
 CHECK_SECONDS = 3.0  # between two looks at the logs of all followed libraries
 PAGE = 100  # events in a batch
-TAIL_PAGE = 200  # events that a feed reads at once
+TAIL_PAGE = 200  # events of one library that are read at once
+PACE_SECONDS = 0.02  # between two reads, so that many small ones become few
 CONCURRENT_READS = 4  # database connections that all subscriptions of a process use at once
 IDLE_FEED_SECONDS = 15.0  # a library is followed on after its last subscription: long polls return
 MAX_REPORTS = 200  # jobs whose latest report waits for a slow reader
-DATABASE_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+DATABASE_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 _log = logging.getLogger(__name__)
 
 
@@ -138,7 +138,8 @@ class EventHub:
         self._monotonic = monotonic
         self._feeds: dict[str, Feed] = {}
         self._opening: dict[str, asyncio.Task[None]] = {}
-        self._tails: dict[str, asyncio.Task[None]] = {}
+        self._behind: dict[str, Feed] = {}  # their logs may have more than their heads
+        self._has_behind = asyncio.Event()
         self._reads = asyncio.Semaphore(CONCURRENT_READS)
         self._must_check = asyncio.Event()
         self.has_ended = False
@@ -152,11 +153,12 @@ class EventHub:
     @asynccontextmanager
     async def running(self) -> AsyncIterator["EventHub"]:
         """Follows logs inside the block."""
-        tasks = [asyncio.create_task(self._receiver.run()), asyncio.create_task(self._check_forever())]
+        running = (self._receiver.run(), self._read_forever(), self._check_forever())
+        tasks = [asyncio.create_task(each) for each in running]
         try:
             yield self
         finally:
-            tasks += [*self._opening.values(), *self._tails.values()]
+            tasks += self._opening.values()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -224,35 +226,38 @@ class EventHub:
         feed.receive_progress(JobProgressReport(job_id, payload))
 
     def _refresh(self, feed: Feed) -> None:
-        """Read the end of the log now, or once more if that is being done."""
-        feed.is_dirty = True
-        if feed.library_id not in self._tails:
-            self._tails[feed.library_id] = asyncio.create_task(self._read_tail(feed))
+        """Read the end of its log soon, together with those of other libraries."""
+        self._behind[feed.library_id] = feed
+        self._has_behind.set()
 
-    async def _read_tail(self, feed: Feed) -> None:
-        """Until the log has no more; after a failure, the next check tries again."""
+    async def _read_forever(self) -> None:
+        """Several messages cost one read; after a failure, the next check tries again."""
+        while True:
+            await self._has_behind.wait()
+            self._has_behind.clear()
+            feeds, self._behind = list(self._behind.values()), {}
+            await self._read_tails(feeds)
+            await asyncio.sleep(PACE_SECONDS)
+
+    async def _read_tails(self, feeds: Sequence[Feed]) -> None:
+        feeds = [each for each in feeds if each.error is None]
         try:
-            while feed.is_dirty and feed.error is None:
-                feed.is_dirty = False
-                await self._read_once(feed)
+            async with self._reads, self._database.connection() as connection:
+                heads = await read_heads(connection, [each.library_id for each in feeds])
+                positions = {each.library_id: each.head for each in feeds if heads.get(each.library_id, 0) > each.head}
+                tails = await read_tails(connection, positions, limit=TAIL_PAGE) if positions else {}
         except DATABASE_ERRORS as error:
-            if has_moved(error):
-                self._close(feed, error)
-            else:
-                _log.warning("event log not read", extra={"library_id": feed.library_id, "error": repr(error)})
-        finally:  # at once after the loop has ended: what is announced from now on needs another task
-            self._tails.pop(feed.library_id, None)
-
-    async def _read_once(self, feed: Feed) -> None:
-        async with self._reads, self._database.transaction(feed.library_id) as connection:
-            bounds = await read_bounds(connection, feed.library_id)
-            if bounds.last <= feed.head:
-                return
-            events = await read_events(connection, feed.library_id, after=feed.head, limit=TAIL_PAGE)
-        is_full = len(events) == TAIL_PAGE
-        feed.is_dirty = feed.is_dirty or is_full
-        last = events[-1].position if events else 0
-        feed.extend(events, head=last if is_full else max(last, bounds.last))
+            _log.warning("event logs not read", extra={"error": repr(error)})
+            return
+        for feed in feeds:
+            if feed.library_id not in heads:
+                self._close(feed, CutroomError(Code.INTERNAL, headers=dict(moved.HEADERS)))  # or it is being erased
+            elif (events := tails.get(feed.library_id)) is not None:
+                is_full = len(events) == TAIL_PAGE
+                last = events[-1].position if events else 0
+                feed.extend(events, head=last if is_full else max(last, heads[feed.library_id]))
+                if is_full:
+                    self._refresh(feed)
 
     def _check_soon(self) -> None:
         self._must_check.set()
@@ -264,22 +269,8 @@ class EventHub:
                     await self._must_check.wait()
             self._must_check.clear()
             self._drop_idle_feeds()
-            if self._feeds:
-                try:
-                    await self._check()
-                except DATABASE_ERRORS as error:
-                    _log.warning("event logs not checked", extra={"error": repr(error)})
-
-    async def _check(self) -> None:
-        """Find libraries with more events than were announced, in one query."""
-        feeds = list(self._feeds.values())
-        async with self._reads, self._database.connection() as connection:
-            heads = await read_heads(connection, [feed.library_id for feed in feeds])
-        for feed in feeds:
-            feed.forget_old_progress()
-            if feed.library_id not in heads:
-                self._close(feed, CutroomError(Code.INTERNAL, headers=dict(moved.HEADERS)))  # or it is being erased
-            elif heads[feed.library_id] > feed.head:
+            for feed in self._feeds.values():
+                feed.forget_old_progress()
                 self._refresh(feed)
 
     def _drop_idle_feeds(self) -> None:

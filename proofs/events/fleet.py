@@ -67,10 +67,6 @@ class Fleet:
         for server in self.servers:
             server.stop()
 
-    def log_errors(self) -> list[str]:
-        """Unexpected errors of the processes."""
-        return [line for each in self.servers for line in each.read_log().splitlines() if "unexpected error" in line]
-
 
 def launch(server: Server) -> None:
     """Start an API process without waiting for it."""

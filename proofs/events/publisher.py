@@ -26,7 +26,7 @@ CONNECTIONS = 10
 OPEN_SECONDS = 0.04  # at most, between the insertion and the commit
 ROLLED_BACK = 0.05  # of the transactions
 RETRY_SECONDS = 0.2
-FAILURES = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+FAILURES = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,7 @@ async def main(plan: PublishingPlan, output: Path) -> None:
     redis = BatchingRedis(settings.redis_url.get_secret_value())
     database = await Database.connect(settings.worker_database, CONNECTIONS, application="cutroom-proof")
     database.announcer = Broadcaster(redis).send_all
+    output.with_suffix(".started").touch()
     try:
         await Publisher(plan, database, output, random.Random(plan.seed)).run()
     finally:

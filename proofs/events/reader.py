@@ -88,7 +88,7 @@ class Reading:
         return self.heads[reader.library_id] in {each for each, _ in reader.received[-20:]}
 
     async def _begin(self, reader: Reader) -> None:
-        page = await self.client.get(f"{self._url()}/v1/events?limit=1", headers=_headers(reader))
+        page = await self.client.get(f"{self._url()}/v1/events?types=video.failed", headers=_headers(reader))
         reader.cursor = page.raise_for_status().json()["cursor"]
 
     def _url(self) -> str:
