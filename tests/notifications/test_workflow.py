@@ -16,9 +16,7 @@ from temporalio.worker import Worker
 from cutroom.notifications.rules import Frequency, NotificationOutcome
 from cutroom.notifications.service import SEND_WORKFLOW, NotificationRef
 from cutroom.notifications.workflow import SendNotificationWorkflow
-from cutroom.platform.db import Database
 from cutroom.platform.ids import new_id
-from cutroom.platform.relay import Relay
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.platform.temporal import connect
@@ -57,7 +55,7 @@ async def test_workflow_waits_until_the_notification_is_due(environment: Workflo
 
 
 async def test_worker_that_stops_while_mails_are_sent_loses_nothing_and_makes_no_second_message(
-    stage: NotificationStage, settings: Settings, relay_database: Database
+    stage: NotificationStage, settings: Settings
 ) -> None:
     """The first worker ends with attempts in progress and others not started; the second does the rest."""
     people = [await stage.member() for _ in range(4)]
@@ -66,10 +64,8 @@ async def test_worker_that_stops_while_mails_are_sent_loses_nothing_and_makes_no
     stage.smtp.data_responses = ["451 Later"] * 3
     client = await connect(settings)
     await stage.publish()
-    refs = [NotificationRef(**row) for row in await _arguments(stage)]
-    relay = Relay(relay_database, client, running_jobs_per_library=8)
-    while await relay.relay_once():
-        pass
+    for each in (refs := await stage.starts()):
+        await client.start_workflow(SEND_WORKFLOW, asdict(each), id=each.workflow_id, task_queue=TaskQueue.EGRESS)
     first = asyncio.create_task(_worker(client, stage).run())
     while not stage.smtp.mails and stage.smtp.data_responses:
         await asyncio.sleep(0.01)
@@ -92,19 +88,3 @@ def _worker(client: Client, stage: NotificationStage) -> Worker:
         activities=[stage.activities.send_notification],
         graceful_shutdown_timeout=timedelta(),
     )
-
-
-async def _arguments(stage: NotificationStage) -> list[dict[str, str]]:
-    rows = await stage.accounts.connection.fetch(
-        "SELECT argument FROM outbox WHERE library_id = $1 AND workflow = $2 ORDER BY id",
-        stage.library_id,
-        SEND_WORKFLOW,
-    )
-    return [row["argument"] for row in rows]
-
-
-@pytest.fixture
-async def relay_database(settings: Settings) -> AsyncIterator[Database]:
-    opened = await Database.connect(settings.relay_database, 2, application="cutroom-tests")
-    yield opened
-    await opened.close()
