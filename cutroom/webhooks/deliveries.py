@@ -234,7 +234,8 @@ async def _set_state(
         await connection.execute(
             """INSERT INTO webhook_deliveries
                    (library_id, endpoint_id, event_id, event_type, event_at, state, next_attempt_at, updated_at)
-               SELECT library_id, $2::text, id, type, created_at, $4::text, $5::timestamptz, $6::timestamptz FROM published_events
+               SELECT library_id, $2::text, id, type, created_at, $4::text, $5::timestamptz, $6::timestamptz
+               FROM published_events
                WHERE library_id = $1 AND id = $3
                ON CONFLICT DO NOTHING""",
             delivery.library_id,

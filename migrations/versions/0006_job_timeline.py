@@ -99,6 +99,8 @@ _TRIGGERS = (
     ),
     f"CREATE TRIGGER delivery_attempts_announced AFTER INSERT ON delivery_attempts"
     f" FOR EACH ROW {_IN_LIBRARY} EXECUTE FUNCTION announce_delivery()",
+    f"CREATE TRIGGER webhook_deliveries_announced AFTER INSERT OR UPDATE ON webhook_deliveries"
+    f" FOR EACH ROW {_IN_LIBRARY} EXECUTE FUNCTION announce_delivery()",
     "CREATE TRIGGER members_announced AFTER UPDATE OR DELETE ON members"
     " FOR EACH ROW EXECUTE FUNCTION announce_change('access')",
     "CREATE TRIGGER libraries_announced AFTER UPDATE OF suspended_at, erased_at ON libraries"
