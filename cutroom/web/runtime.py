@@ -81,13 +81,9 @@ async def open_runtime(
         pooler=settings.database_pooler,
     )
     redis = BatchingRedis(settings.redis_url.get_secret_value())
-<<<<<<< HEAD
-    database.announcer = Broadcaster(redis).send_all
-    changes = ChangeHub(settings.api_database)
-=======
     broadcaster = Broadcaster(settings.redis_url.get_secret_value())
     database.announcer = broadcaster.send_all
->>>>>>> events
+    changes = ChangeHub(settings.api_database)
     events = EventHub(database, settings.redis_url.get_secret_value())
     multipart = Multipart.connect(settings)
     gcs = _open_gcs(settings)
