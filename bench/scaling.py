@@ -83,8 +83,7 @@ async def measure(options: Options) -> dict[str, Any]:
             recorder.begin(CORE_STEP)
             await request_core_services(walk.client, walk.video_id)
             walk.client.event_hooks["response"].clear()
-            if not options.only:
-                figures["requests"] = await _requests(walk, meter)
+            figures["requests"] = await _requests(walk, meter)
     save(figures, recorder, options)
     return figures
 
@@ -214,7 +213,7 @@ def summary(figures: Mapping[str, Any]) -> dict[str, Any]:
         for name in PRODUCT_GOALS
         if name in figures["products"]
     }
-    if figures["requests"]:
+    if {step.__name__ for step in STEPS} - UNMEASURED <= figures["products"].keys():
         cost = video_cost(figures)
         goals |= VIDEO_GOALS
         found |= {

@@ -47,7 +47,7 @@ class EnvelopeProtocol(HttpToolsProtocol):
                 self.send_400_response("The request line and headers are too large.")
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401 (uvicorn's type)
-        cycle.scope[ABORT] = self.transport.abort  # type: ignore[typeddict-unknown-key]
+        cycle.scope[ABORT] = self.transport.abort  # type: ignore[literal-required]
         super()._start_asgi_task(cycle, app)
 
     def on_message_begin(self) -> None:

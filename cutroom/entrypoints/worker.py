@@ -39,7 +39,6 @@ from cutroom.platform.process.exit import run_and_exit
 from cutroom.platform.process.health import PostgresCheck, Readiness, health_server
 from cutroom.platform.process.memory import keep_freed_memory
 from cutroom.platform.process.worker_metrics import ActivityMetrics, create_translation_series
-from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.relay import Relay
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.settings import Settings
@@ -218,8 +217,8 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
         application="cutroom-worker",
         pooler=settings.database_pooler,
     )
-    redis = BatchingRedis(settings.redis_url.get_secret_value())
-    database.announcer = Broadcaster(redis).send_all
+    broadcaster = Broadcaster(settings.redis_url.get_secret_value())
+    database.announcer = broadcaster.send_all
     secret_box = SecretBox(settings.secret_key.get_secret_value())
     client = await connect(settings, database=database, secret_box=secret_box)
     relay_database = await Database.connect(
@@ -242,7 +241,7 @@ async def run(settings: Settings, egress: Egress | None = None) -> None:
         if tracing is not None:
             stack.callback(tracing.shutdown)
         stack.callback(postgres.close)
-        stack.push_async_callback(redis.close)
+        stack.push_async_callback(broadcaster.close)
         stack.push_async_callback(database.close)
         stack.push_async_callback(relay_database.close)
         stack.push_async_callback(context.multipart.close)

@@ -9,7 +9,7 @@ from cutroom.events.rules import EventType
 from cutroom.web.schema import ApiModel
 
 _CURSOR = "AAAAAAAAACoQFfXpCVc"
-_EVENT = {
+_EVENT: dict[str, Any] = {
     "id": "01m7eeq85c1mss7w7v7hzzqy3t",
     "type": "job.ready",
     "timestamp": "2026-11-15T01:56:32.044639Z",

@@ -81,7 +81,8 @@ async def open_runtime(
         pooler=settings.database_pooler,
     )
     redis = BatchingRedis(settings.redis_url.get_secret_value())
-    database.announcer = Broadcaster(redis).send_all
+    broadcaster = Broadcaster(settings.redis_url.get_secret_value())
+    database.announcer = broadcaster.send_all
     changes = ChangeHub(settings.api_database)
     events = EventHub(database, settings.redis_url.get_secret_value())
     multipart = Multipart.connect(settings)
@@ -125,6 +126,7 @@ async def open_runtime(
             await gcs.close()
         await multipart.close()
         await redis.close()
+        await broadcaster.close()
         await database.close()
 
 

@@ -23,7 +23,7 @@ def replace_figures(figures: Mapping[str, Any], *, only: Collection[str] = (), p
     if only:
         known = json.loads(path.read_text())
         selected = {name: each for name, each in figures["products"].items() if name in only}
-        merged = {**known, "products": {**known["products"], **selected}}
+        merged = {**known, "products": {**known["products"], **selected}, "requests": figures["requests"]}
     written = path.with_suffix(".partial")
     written.write_text(json.dumps(merged, indent=2) + "\n")
     written.replace(path)

@@ -72,7 +72,8 @@ async def _count_rows(connection: Connection, library_id: str) -> dict[str, int]
     """Rows of the library in every table that has any."""
     tables = await connection.fetch(
         """SELECT c.table_name FROM information_schema.columns c JOIN information_schema.tables t USING (table_name)
-           WHERE c.column_name = 'library_id' AND c.table_schema = 'public' AND t.table_type = 'BASE TABLE'"""
+           WHERE c.column_name = 'library_id' AND c.table_schema = 'public' AND t.table_type = 'BASE TABLE'
+             AND NOT (SELECT p.relispartition FROM pg_class p WHERE p.oid = c.table_name::text::regclass)"""
     )
     return {
         table: int(await connection.fetchval(f"SELECT count(*) FROM {table} WHERE library_id = $1", library_id))  # noqa: S608

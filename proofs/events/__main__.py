@@ -42,7 +42,7 @@ PUBLISHERS = 3
 POLLING = 0.1  # of the readers; the others stream
 CUT_AFTER = 20  # events
 SLOW_READERS = 20
-SLOW_PAYLOAD_BYTES = 2_000
+SLOW_PAYLOAD_BYTES = 8_000
 CHILD_SECONDS = 600.0
 CATCH_UP_SECONDS = 120.0
 PLAN = {"concurrent_requests": 32, "library_concurrent_requests": 96, "library_waits": 2_000}
@@ -63,7 +63,7 @@ class Form:
     wait_seconds: float
 
 
-LONG = Form(undisturbed=10_000, disturbed=10_000, per_second=100, rounds=4, slow_events=20_000, wait_seconds=30)
+LONG = Form(undisturbed=10_000, disturbed=10_000, per_second=100, rounds=4, slow_events=4_000, wait_seconds=15)
 SHORT = Form(undisturbed=360, disturbed=480, per_second=120, rounds=1, slow_events=600, wait_seconds=3)
 
 
@@ -221,11 +221,7 @@ async def prove_delivery(report: Report, scene: Scene) -> None:
         known = await read_logs(scene.accounts.connection, [each["id"] for each in scene.libraries])
         calm = scene.publish(form.undisturbed, seed=1)
         children += calm
-        cpu, started = scene.fleet.cpu_seconds(), time.monotonic()
-        for each in calm:
-            each.wait(CHILD_SECONDS)
-        share = (scene.fleet.cpu_seconds() - cpu) / (time.monotonic() - started)
-        report.note(f"{form.per_second:.0f} events per second: the API processes use {share:.2f} cores")
+        await_calm(report, scene, calm)
         await asyncio.sleep(1)  # the last of them are delivered undisturbed too
         for reader in readers:
             reader.output.with_suffix(".cut").touch()
@@ -254,6 +250,14 @@ async def prove_delivery(report: Report, scene: Scene) -> None:
             outcome.add(received, logs[library_id][len(known[library_id]) :], committing_at)
     lost = len(confirmed - {each for log in logs.values() for each in log})
     claim_delivery(report, outcome, kills=kills, lost=lost)
+
+
+def await_calm(report: Report, scene: Scene, publishers: list[Child]) -> None:
+    cpu, started = scene.fleet.cpu_seconds(), time.monotonic()
+    for each in publishers:
+        each.wait(CHILD_SECONDS)
+    share = (scene.fleet.cpu_seconds() - cpu) / (time.monotonic() - started)
+    report.note(f"{scene.form.per_second:.0f} events per second: the API processes use {share:.2f} cores")
 
 
 async def kill_everything(scene: Scene) -> int:

@@ -39,7 +39,8 @@ async def measure_waits(
     seconds: float,
 ) -> Idleness:
     request = f"GET /v1/events?wait={WAIT_SECONDS} HTTP/1.1\r\nHost: proof\r\nAuthorization: Bearer {key}\r\n\r\n"
-    deadline, waits = time.monotonic() + ESTABLISH_SECONDS, []
+    deadline = time.monotonic() + ESTABLISH_SECONDS
+    waits: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
     while len(waits) < WAITS:
         waits += [await _send(fleet.urls[number % len(fleet.urls)], request) for number in range(AT_ONCE)]
         while await waiting() < len(waits) and time.monotonic() < deadline:

@@ -18,7 +18,6 @@ from cutroom.events.service import publish_event
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import Database
 from cutroom.platform.messages.broadcast import Broadcaster
-from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.settings import Settings
 
 TASKS = 8
@@ -94,14 +93,14 @@ class Publisher:
 
 async def main(plan: PublishingPlan, output: Path) -> None:
     settings = Settings()
-    redis = BatchingRedis(settings.redis_url.get_secret_value())
+    broadcaster = Broadcaster(settings.redis_url.get_secret_value())
     database = await Database.connect(settings.worker_database, CONNECTIONS, application="cutroom-proof")
-    database.announcer = Broadcaster(redis).send_all
+    database.announcer = broadcaster.send_all
     output.with_suffix(".started").touch()
     try:
         await Publisher(plan, database, output, random.Random(plan.seed)).run()
     finally:
-        await redis.close()
+        await broadcaster.close()
         await database.close()
 
 

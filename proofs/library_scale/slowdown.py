@@ -155,9 +155,9 @@ async def _check_meter(report: Report, accounts: Accounts, site: Site) -> None:
             measured = await replace(site, database=owner).measure(HotQuery(where, sql, lambda *_: ()), 0)
             report.claim(
                 f"a sequential scan in {where} is noticed",
-                expected="events",
+                expected="partitions of events",
                 measured=", ".join(measured.scanned),
-                holds=measured.scanned == {"events"},
+                holds=bool(measured.scanned) and all(each.startswith("events") for each in measured.scanned),
             )
     finally:
         await owner.close()

@@ -58,6 +58,7 @@ def test_bundled_plans(
         hosting=hosting,
         usage_billing=usage_billing,
         download=download,
+        library_waits={"free": 100, "creator": 200, "pro": 500, "business": 1_000}[name],
     )
 
 

@@ -35,6 +35,7 @@ def test_complete_run_replaces_the_committed_figures(committed: Path) -> None:
 
 
 def test_run_of_some_products_keeps_the_figures_of_the_others(committed: Path) -> None:
-    measured = {"video": {"minutes": 10}, "products": {"ingest": 5, "dubs": 6}, "requests": {}}
+    measured = {"video": {"minutes": 10}, "products": {"ingest": 5, "dubs": 6}, "requests": {"cpu_seconds": 2}}
     replace_figures(measured, only={"dubs"}, path=committed)
-    assert json.loads(committed.read_text()) == {**WHOLE, "products": {"ingest": 1, "dubs": 6}}
+    expected = {**WHOLE, "products": {"ingest": 1, "dubs": 6}, "requests": {"cpu_seconds": 2}}
+    assert json.loads(committed.read_text()) == expected

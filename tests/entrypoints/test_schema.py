@@ -35,7 +35,8 @@ async def tables(accounts: Accounts) -> dict[str, asyncpg.Record]:
         """SELECT c.relname AS name, c.relrowsecurity AS has_rls, pg_get_userbyid(c.relowner) AS owner,
                   EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'library_id'
                           AND NOT a.attisdropped) AS of_library
-           FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')"""
+           FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+              AND NOT c.relispartition"""
     )
     return {row["name"]: row for row in rows}
 

@@ -13,9 +13,9 @@ from cutroom.events import feed as feed_module
 from cutroom.events.hub import PAGE, EventHub, Subscription
 from cutroom.events.service import announce_progress
 from cutroom.platform.db import Database
+from cutroom.platform.messages.announcements import Announcement
 from cutroom.platform.messages.broadcast import Broadcaster
 from cutroom.platform.moved import has_moved
-from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.settings import Settings
 from dev.scratch import Accounts
 from dev.server import free_port
@@ -198,6 +198,6 @@ async def test_concurrent_writers_and_readers_agree(hub: EventHub, library: Libr
 
 
 async def test_announcements_are_lost_without_harm_while_redis_is_unavailable() -> None:
-    redis = BatchingRedis(f"redis://127.0.0.1:{free_port()}")
-    Broadcaster(redis).send_all([])
-    await redis.close()
+    broadcaster = Broadcaster(f"redis://127.0.0.1:{free_port()}")
+    broadcaster.send_all([Announcement("events:library")])
+    await broadcaster.close()

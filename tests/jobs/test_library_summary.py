@@ -61,6 +61,7 @@ async def test_new_library_is_empty(api: httpx.AsyncClient, person: Person, runt
             "libraryConcurrentRequests": plan.library_concurrent_requests,
             "libraryFreeWorkPerDay": plan.library_free_work_per_day,
             "libraryFailedJobsPerDay": plan.library_failed_jobs_per_day,
+            "libraryWaits": plan.library_waits,
             "speech": True,
             "hosting": True,
             "downloads": "full",

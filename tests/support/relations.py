@@ -38,6 +38,7 @@ class Relation:
     is_table: bool
     has_library: bool
     readable: bool  # by the role
+    is_partition: bool
     columns: tuple[str, ...]  # that can be inserted
     fault: str | None
 
@@ -58,6 +59,7 @@ def _relation(row: asyncpg.Record) -> Relation:
         is_table=is_table,
         has_library=has_library,
         readable=row["readable"],
+        is_partition=row["is_partition"],
         columns=tuple(row["columns"]),
         fault=fault,
     )
@@ -69,7 +71,7 @@ async def fill_empty_tables(connection: Connection, library_id: str) -> None:
     The rows are arbitrary, so constraints are dropped first; only for a scratch database.
     """
     for relation in await read_relations(connection, role="public"):
-        if relation.is_table and relation.has_library:
+        if relation.is_table and relation.has_library and not relation.is_partition:
             sql = f"SELECT EXISTS (SELECT FROM {relation.name} WHERE library_id = $1)"  # noqa: S608
             if not await connection.fetchval(sql, library_id):
                 await _fill(connection, relation.name, library_id)

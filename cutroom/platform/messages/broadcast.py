@@ -16,6 +16,7 @@ from cutroom.platform.messages.announcements import Announcement
 from cutroom.platform.redis import BatchingRedis
 
 CONNECT_SECONDS = 2.0
+SEND_SECONDS = 5.0
 CONFIRM_SECONDS = 0.5
 PING_SECONDS = 10.0  # without a message; a connection whose ping is not answered in this time is replaced
 RECONNECT_SECONDS = 0.5  # on average
@@ -29,8 +30,12 @@ OnMessage = Callable[[str, str], None]  # takes the topic and the message
 class Broadcaster:
     """Sends messages without waiting for Redis."""
 
-    def __init__(self, redis: BatchingRedis) -> None:
-        self._redis = redis
+    def __init__(self, url: str) -> None:
+        # Nothing waits for it, so a slow moment of the machine need not lose messages.
+        self._redis = BatchingRedis(url, timeout_seconds=SEND_SECONDS)
+
+    async def close(self) -> None:
+        await self._redis.close()
 
     def send_all(self, announcements: Iterable[Announcement]) -> None:
         for each in announcements:
@@ -98,7 +103,7 @@ class BroadcastReceiver:
             for confirmed in self._confirmations.values():
                 confirmed.set()
             self._confirmations.clear()
-            await pubsub.aclose()
+            await pubsub.aclose()  # type: ignore[no-untyped-call]
 
     async def _update(self, pubsub: PubSub, followed: set[str]) -> None:
         while True:
