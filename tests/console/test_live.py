@@ -17,7 +17,6 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.messages.announcements import Announcement
 from cutroom.platform.messages.broadcast import Broadcaster
 from cutroom.platform.messages.changes import Snapshot
-from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.slots import SlotLimit
 from cutroom.web.outer_middleware import RequestMiddleware
 from cutroom.web.runtime import Runtime
@@ -167,13 +166,13 @@ async def test_open_page_does_not_prolong_its_session(
 async def test_progress_is_passed_on_in_words(
     service: RequestMiddleware, browser: Browser, person: Person, runtime: Runtime
 ) -> None:
-    redis = BatchingRedis(runtime.settings.redis_url.get_secret_value())
+    broadcaster = Broadcaster(runtime.settings.redis_url.get_secret_value())
     payload = {"id": "dub_a", "progress": 43, "stage": "mixing"}
     async with open_stream(service, browser, await seen_by(browser)) as stream:
         await stream.until("ready")
-        Broadcaster(redis).send_all([Announcement(topic_of(person.library_id), f"dub_a {json.dumps(payload)}")])
+        broadcaster.send_all([Announcement(topic_of(person.library_id), f"dub_a {json.dumps(payload)}")])
         message = json.loads((await stream.until("progress")).data)
-    await redis.close()
+    await broadcaster.close()
     assert message == {"job": "dub_a", "percent": 43, "text": "Processing 43 %", "stage": "Mixing"}
 
 

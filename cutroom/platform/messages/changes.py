@@ -20,6 +20,7 @@ APPLICATION = "cutroom-changes"  # the name of the connection in pg_stat_activit
 RECENT_CHANGES = 4_096  # kept for followers that start with a snapshot from before
 RECONNECT_SECONDS = 1.0
 PING_SECONDS = 10.0
+CANCEL_SECONDS = 0.1
 MAX_SNAPSHOT = 2_000  # characters
 ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 _log = logging.getLogger(__name__)
@@ -103,6 +104,7 @@ class ChangeHub:
 
     def __init__(self, url: str) -> None:
         self._url = url
+        self._is_ending = False
         self._followers: dict[str, set[ChangeFollower]] = {}
         self._recent: deque[Change] = deque()
         self._complete_from: int | None = None  # later transactions are among the recent ones; None while disconnected
@@ -113,9 +115,10 @@ class ChangeHub:
         try:
             yield self
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            self._is_ending = True
+            while not task.done():  # asyncpg can lose a cancellation while it connects
+                task.cancel()
+                await asyncio.wait({task}, timeout=CANCEL_SECONDS)
 
     @asynccontextmanager
     async def follow(self, keys: Iterable[str], *, since: Snapshot | None) -> AsyncIterator[ChangeFollower]:
@@ -141,10 +144,12 @@ class ChangeHub:
                 follower.receive(change.topic)
 
     async def _run(self) -> None:
-        while True:
+        while not self._is_ending:
             try:
                 await self._listen()
             except ERRORS as error:
+                if self._is_ending:
+                    return
                 _log.warning("changes not received", extra={"error": repr(error)})
             await asyncio.sleep(RECONNECT_SECONDS)
 

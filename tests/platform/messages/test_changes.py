@@ -1,5 +1,6 @@
 """Followers learn of every committed change, also of those around their start and around lost connections."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -160,3 +161,10 @@ async def test_bulk_loads_of_the_owner_are_not_announced(hub: ChangeHub, runtime
         await insert(accounts.connection, "videos", row)
         await accounts.connection.execute("UPDATE libraries SET suspended_at = now() WHERE id = $1", person.library_id)
         assert (await follower.next()).topics == {"access"}
+
+
+async def test_hub_can_end_at_any_moment_of_its_start(settings: Settings) -> None:
+    """A cancellation that asyncpg loses is repeated."""
+    for milliseconds in range(40):
+        async with ChangeHub(settings.api_database).running():
+            await asyncio.sleep(milliseconds / 1000)
