@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 import asyncpg
 
 from cutroom.platform.db import CONNECT_TIMEOUT_SECONDS
+from cutroom.platform.messages.ending import end_tasks
 
 CHANNEL = "changes"
 APPLICATION = "cutroom-changes"  # the name of the connection in pg_stat_activity
 RECENT_CHANGES = 4_096  # kept for followers that start with a snapshot from before
 RECONNECT_SECONDS = 1.0
 PING_SECONDS = 10.0
-CANCEL_SECONDS = 0.1
 MAX_SNAPSHOT = 2_000  # characters
 ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 _log = logging.getLogger(__name__)
@@ -116,9 +116,7 @@ class ChangeHub:
             yield self
         finally:
             self._is_ending = True
-            while not task.done():  # asyncpg can lose a cancellation while it connects
-                task.cancel()
-                await asyncio.wait({task}, timeout=CANCEL_SECONDS)
+            await end_tasks([task])
 
     @asynccontextmanager
     async def follow(self, keys: Iterable[str], *, since: Snapshot | None) -> AsyncIterator[ChangeFollower]:
