@@ -104,7 +104,6 @@ class ChangeHub:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._is_ending = False
         self._followers: dict[str, set[ChangeFollower]] = {}
         self._recent: deque[Change] = deque()
         self._complete_from: int | None = None  # later transactions are among the recent ones; None while disconnected
@@ -115,7 +114,6 @@ class ChangeHub:
         try:
             yield self
         finally:
-            self._is_ending = True
             await end_tasks([task])
 
     @asynccontextmanager
@@ -142,12 +140,10 @@ class ChangeHub:
                 follower.receive(change.topic)
 
     async def _run(self) -> None:
-        while not self._is_ending:
+        while True:
             try:
                 await self._listen()
             except ERRORS as error:
-                if self._is_ending:
-                    return
                 _log.warning("changes not received", extra={"error": repr(error)})
             await asyncio.sleep(RECONNECT_SECONDS)
 
