@@ -34,6 +34,7 @@ from cutroom.events.service import LoggedEvent, read_bounds, read_events, read_h
 from cutroom.platform import moved
 from cutroom.platform.db import Database
 from cutroom.platform.messages.broadcast import BroadcastReceiver
+from cutroom.platform.messages.ending import end_tasks
 
 CHECK_SECONDS = 3.0  # between two looks at the logs of all followed libraries
 PAGE = 100  # events in a batch
@@ -159,9 +160,7 @@ class EventHub:
             yield self
         finally:
             tasks += self._opening.values()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end_tasks(tasks)
 
     @asynccontextmanager
     async def subscribe(

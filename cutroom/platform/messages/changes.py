@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 import asyncpg
 
 from cutroom.platform.db import CONNECT_TIMEOUT_SECONDS
+from cutroom.platform.messages.ending import end_tasks
 
 CHANNEL = "changes"
 APPLICATION = "cutroom-changes"  # the name of the connection in pg_stat_activity
 RECENT_CHANGES = 4_096  # kept for followers that start with a snapshot from before
 RECONNECT_SECONDS = 1.0
 PING_SECONDS = 10.0
-CANCEL_SECONDS = 0.1
 MAX_SNAPSHOT = 2_000  # characters
 ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 _log = logging.getLogger(__name__)
@@ -104,7 +104,6 @@ class ChangeHub:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._is_ending = False
         self._followers: dict[str, set[ChangeFollower]] = {}
         self._recent: deque[Change] = deque()
         self._complete_from: int | None = None  # later transactions are among the recent ones; None while disconnected
@@ -115,10 +114,7 @@ class ChangeHub:
         try:
             yield self
         finally:
-            self._is_ending = True
-            while not task.done():  # asyncpg can lose a cancellation while it connects
-                task.cancel()
-                await asyncio.wait({task}, timeout=CANCEL_SECONDS)
+            await end_tasks([task])
 
     @asynccontextmanager
     async def follow(self, keys: Iterable[str], *, since: Snapshot | None) -> AsyncIterator[ChangeFollower]:
@@ -144,12 +140,10 @@ class ChangeHub:
                 follower.receive(change.topic)
 
     async def _run(self) -> None:
-        while not self._is_ending:
+        while True:
             try:
                 await self._listen()
             except ERRORS as error:
-                if self._is_ending:
-                    return
                 _log.warning("changes not received", extra={"error": repr(error)})
             await asyncio.sleep(RECONNECT_SECONDS)
 
