@@ -130,21 +130,24 @@ $$
 # already is left out, and so is one that the default partition has rows of.
 _CREATE_PARTITIONS = """
 CREATE FUNCTION create_event_partitions(at timestamptz) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET timezone = 'UTC' SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     week timestamptz;
     partition_name text;
     created integer := 0;
 BEGIN
+    PERFORM set_config('lock_timeout', '2s', true);
     PERFORM pg_advisory_xact_lock(hashtextextended('event partitions', 0));
-    FOR week IN SELECT date_trunc('week', at) + weeks * interval '7 days' FROM generate_series(0, 4) AS weeks LOOP
-        partition_name := 'events_' || to_char(week, 'YYYYMMDD');
+    FOR week IN
+        SELECT date_trunc('week', at, 'UTC') + weeks * interval '168 hours' FROM generate_series(0, 4) AS weeks
+    LOOP
+        partition_name := 'events_' || to_char(week AT TIME ZONE 'UTC', 'YYYYMMDD');
         CONTINUE WHEN to_regclass(partition_name) IS NOT NULL;
         BEGIN
             EXECUTE format('CREATE TABLE %I (LIKE events INCLUDING DEFAULTS)', partition_name);
             EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', partition_name);
             EXECUTE format('ALTER TABLE events ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
-                           partition_name, first_id_at(week), first_id_at(week + interval '7 days'));
+                           partition_name, first_id_at(week), first_id_at(week + interval '168 hours'));
             created := created + 1;
         EXCEPTION WHEN invalid_object_definition OR check_violation THEN
             NULL;
@@ -180,11 +183,12 @@ END $$
 """
 _DROP_PARTITIONS = """
 CREATE FUNCTION drop_expired_events(before timestamptz) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     expired regclass;
     dropped integer := 0;
 BEGIN
+    PERFORM set_config('lock_timeout', '2s', true);
     FOR expired IN SELECT * FROM expired_event_partitions(before) LOOP
         -- compatible with 0.1.0: it deletes the same events, one at a time
         EXECUTE format('DROP TABLE %s', expired);
