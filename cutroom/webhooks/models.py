@@ -74,6 +74,7 @@ class DeliveryAttempt(Table):
     __table_args__ = (
         CheckConstraint("outcome IN ('delivered', 'refused', 'gone', 'unreachable')", name="outcome"),
         CheckConstraint("(outcome = 'unreachable') = (status IS NULL)", name="status"),
+        Index("delivery_attempts_at_idx", "at"),
     )
 
     library_id: Mapped[Id] = mapped_column(primary_key=True)
