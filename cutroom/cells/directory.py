@@ -53,7 +53,7 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A move that has begun."""
+    """A move that has started."""
 
     id: str
     library_id: str

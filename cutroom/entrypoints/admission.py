@@ -12,9 +12,10 @@ from cutroom.entrypoints.http_protocol import EnvelopeProtocol
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.ids import new_id
 from cutroom.platform.settings import Settings
-from cutroom.web.admission.admission import SLOT, Admission, Slot
+from cutroom.web.admission.admission import SLOT, Admission
 from cutroom.web.admission.known_credentials import KnownCredentials
 from cutroom.web.admission.metrics import AdmissionMetrics
+from cutroom.web.admission.queues import Slot
 from cutroom.web.error_responses import ERROR_CODE
 from cutroom.web.limits import client_network
 from cutroom.web.security_headers import default_headers

@@ -99,7 +99,7 @@ def move(
             raise NotMovableError(f"the library is in {target}")
         async with directory.exclusive(library_id):
             started = await directory.start_move(library_id, source=current, target=target)
-            return _result(await _carry_out(directory, settings, started, grace=grace))
+            return _result(await _finish_move(directory, settings, started, grace=grace))
 
     _run(work)
 
@@ -112,7 +112,7 @@ def resume(*, grace: Grace = 0) -> None:
         finished = []
         for each in await directory.unfinished_moves():
             async with directory.exclusive(each.library_id):
-                finished.append(_result(await _carry_out(directory, settings, each, grace=grace)))
+                finished.append(_result(await _finish_move(directory, settings, each, grace=grace)))
         return {"finished": finished}
 
     _run(work)
@@ -134,7 +134,7 @@ def cancel(library_id: Library) -> None:
     _run(work)
 
 
-async def _carry_out(directory: Directory, settings: MoverSettings, started: Move, *, grace: int) -> MoveResult:
+async def _finish_move(directory: Directory, settings: MoverSettings, started: Move, *, grace: int) -> MoveResult:
     async with AsyncExitStack() as stack:
         mover = await _open(stack, directory, settings, started)
         mover.grace = timedelta(seconds=grace)

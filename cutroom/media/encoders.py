@@ -19,7 +19,7 @@ class VideoEncoder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """How an encoder is told the same things."""
+    """The options of one encoder for the same settings."""
 
     quality: tuple[str, ...]  # ends with the option that takes the constant quality
     fixed_key_frames: tuple[str, ...]  # no other key frames than those of the GOP

@@ -15,9 +15,17 @@ from pathlib import Path
 from typing import Literal
 
 from cutroom.media.encoders import VideoEncoder, gpu_devices, needs_gpu
-from cutroom.media.exit_codes import check_exit
-from cutroom.media.process import FfmpegProgress, FinishedProcess, InheritedFiles, MediaError, OnLine, Reason, run
-from cutroom.platform.seccomp import UnsupportedArchitectureError, compile_filter
+from cutroom.media.process import (
+    FfmpegProgress,
+    FinishedProcess,
+    InheritedFiles,
+    MediaError,
+    OnLine,
+    Reason,
+    check_exit,
+    run,
+)
+from cutroom.platform.process.seccomp import UnsupportedArchitectureError, compile_filter
 
 log = logging.getLogger(__name__)
 

@@ -20,8 +20,9 @@ CREATE TABLE library_moves (
 )
 """
 _CLOSE_TABLE = "ALTER TABLE library_moves ENABLE ROW LEVEL SECURITY"
-# The shared lock is held until the transaction ends; whoever freezes the library takes the exclusive one and so waits
-# for all transactions that are in progress. Each statement of a PL/pgSQL function sees what was committed before it.
+# The shared lock is held until the transaction ends; the process that freezes the library takes the exclusive one and
+# so waits for all transactions that are in progress. Each statement of a PL/pgSQL function sees what was committed
+# before it.
 _REQUIRE_PRESENT = """
 CREATE FUNCTION require_present(of_library text) RETURNS void
 LANGUAGE plpgsql AS $$

@@ -1,6 +1,6 @@
 """Records the steps and earlier attempts of jobs for their timeline, and announces changes to open pages.
 
-0.1.0 runs with either version: it names the columns that it writes, and nobody listens to what its changes announce.
+0.1.0 runs with either version: it names the columns that it writes, and has no listener for what its changes announce.
 """
 
 from alembic import op

@@ -68,7 +68,7 @@ class BrowserSession:
 
     @asynccontextmanager
     async def following(self) -> AsyncIterator[PageRequests]:
-        """Records which requests the page makes on its own inside the block, in which nobody touches it."""
+        """Records which requests the page makes on its own inside the block, without any input."""
         async with watch_requests(self.page, self.observed) as watching:
             yield watching
         self.findings.polling.update(watching.unexplained)

@@ -1,4 +1,4 @@
-"""A library that moves: its transactions are refused, everything else goes on."""
+"""A library that moves: its transactions are refused, everything else continues."""
 
 import asyncio
 from datetime import timedelta
@@ -34,7 +34,7 @@ async def test_frozen_library_is_refused_and_others_are_not(cells: TestCells) ->
         pass
 
 
-async def test_freeze_waits_for_transactions_that_are_in_progress(cells: TestCells) -> None:
+async def test_freeze_comes_after_transactions_that_are_in_progress(cells: TestCells) -> None:
     person = await cells.red.accounts.person()
     entered, proceed = asyncio.Event(), asyncio.Event()
 

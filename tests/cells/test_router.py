@@ -115,7 +115,7 @@ async def test_lost_cell_is_reported_and_the_other_one_is_used(router: Installat
     assert (await router.client.get("/docs")).status_code == 200
 
 
-async def test_request_waits_for_the_end_of_a_move_and_is_sent_once_more(
+async def test_request_is_held_until_the_end_of_a_move_and_is_sent_once_more(
     router: Installation, cells: TestCells
 ) -> None:
     library_id = new_id()

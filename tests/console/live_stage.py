@@ -26,7 +26,7 @@ class StreamMessage:
 
 @dataclass
 class LiveStream:
-    """An open stream; `status` is known once it has begun."""
+    """An open stream; `status` is known once it has started."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)

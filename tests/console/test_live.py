@@ -89,13 +89,13 @@ async def test_page_from_long_ago_reloads_everything(service: RequestMiddleware,
 async def test_other_libraries_are_not_followed(
     service: RequestMiddleware, browser: Browser, person: Person, accounts: Accounts, runtime: Runtime
 ) -> None:
-    stranger = await accounts.person()
-    async with open_stream(service, browser, {"library": stranger.library_id, "after": ""}) as stream:
+    outside = await accounts.person()
+    async with open_stream(service, browser, {"library": outside.library_id, "after": ""}) as stream:
         assert await stream.next() == StreamMessage("end", "no-access")
         assert await stream.next() is None
     async with open_stream(service, browser, await seen_by(browser)) as stream:
         await stream.until("ready")
-        await add_video(runtime, stranger.library_id)
+        await add_video(runtime, outside.library_id)
         video_id = await add_video(runtime, person.library_id)
         named: list[str] = []
         while f"details:{video_id}" not in named:
@@ -103,7 +103,7 @@ async def test_other_libraries_are_not_followed(
         assert set(named) <= {"videos", f"details:{video_id}"}
 
 
-async def test_without_a_session_the_page_is_told_to_stop(service: RequestMiddleware, outsider: Browser) -> None:
+async def test_without_a_session_the_page_has_to_stop(service: RequestMiddleware, outsider: Browser) -> None:
     async with open_stream(service, outsider, {"library": "x", "after": ""}) as stream:
         assert await stream.next() == StreamMessage("end", "signed-out")
         assert await stream.next() is None

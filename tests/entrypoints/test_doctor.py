@@ -24,7 +24,7 @@ from cutroom.entrypoints.doctor.files import check_files
 from cutroom.entrypoints.doctor.programs import check_programs
 from cutroom.entrypoints.doctor.services import check_services
 from cutroom.media import fonts, sandbox
-from cutroom.platform.seccomp import compile_filter
+from cutroom.platform.process.seccomp import compile_filter
 from cutroom.platform.settings import Settings
 from cutroom.platform.tables import SCHEMA_REVISION
 from cutroom.platform.task_queues import TaskQueue

@@ -101,7 +101,7 @@ async def test_wait_has_bounds(runtime: Runtime, job_context: JobContext, api: h
 async def test_jobs_of_others_are_not_found(
     runtime: Runtime, job_context: JobContext, api: httpx.AsyncClient, accounts: Accounts
 ) -> None:
-    ref, stranger = await start(runtime, job_context), await accounts.key(await accounts.person())
+    ref, outsider = await start(runtime, job_context), await accounts.key(await accounts.person())
     for job_id in (ref.job_id, "x"):
-        response = await api.get(f"/jobs/{job_id}", params={"wait": 60}, headers=stranger.headers)
+        response = await api.get(f"/jobs/{job_id}", params={"wait": 60}, headers=outsider.headers)
         assert response.status_code == 404

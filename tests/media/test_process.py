@@ -9,8 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from cutroom.media.exit_codes import check_exit
-from cutroom.media.process import STDERR_TAIL_BYTES, FfmpegProgress, FinishedProcess, MediaError, Reason, run
+from cutroom.media.process import (
+    STDERR_TAIL_BYTES,
+    FfmpegProgress,
+    FinishedProcess,
+    MediaError,
+    Reason,
+    check_exit,
+    run,
+)
 from cutroom.platform.process.cpu_time import measure_cpu_time
 
 PLAIN = {"PATH": "/usr/bin"}

@@ -13,7 +13,7 @@ import pytest
 from cutroom.media import sandbox as sandbox_module
 from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import MIB, Sandbox, SandboxLimits, SandboxMode, _bubblewrap_options, input_url, require_file
-from cutroom.platform.seccomp import ALLOW
+from cutroom.platform.process.seccomp import ALLOW
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from cutroom.media import sandbox as sandbox_module
 from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import Sandbox
-from cutroom.platform import seccomp
-from cutroom.platform.seccomp import compile_filter
+from cutroom.platform.process import seccomp
+from cutroom.platform.process.seccomp import compile_filter
 from tests.support.system_calls import ALLOW_ALL, CONTROL, attempt_calls, run_python
 
 

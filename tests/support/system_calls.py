@@ -9,8 +9,8 @@ from pathlib import Path
 
 from cutroom.media.process import FinishedProcess
 from cutroom.media.sandbox import Sandbox
-from cutroom.platform import seccomp
-from cutroom.platform.seccomp import ALLOW, ARCHITECTURES
+from cutroom.platform.process import seccomp
+from cutroom.platform.process.seccomp import ALLOW, ARCHITECTURES
 
 ALWAYS = {**seccomp.FORBIDDEN, **seccomp.UNAVAILABLE}
 BY_ARGUMENT = {

@@ -13,9 +13,10 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry
 
-from cutroom.web.admission.admission import Admission, Slot
+from cutroom.web.admission.admission import Admission
 from cutroom.web.admission.event_loop_load import EventLoopLoad
 from cutroom.web.admission.metrics import AdmissionMetrics
+from cutroom.web.admission.queues import Slot
 
 TURN_SECONDS, EVENT_SECONDS = 4e-6, 2e-6  # of the event loop itself
 PARSE_SECONDS, SHED_SECONDS = 60e-6, 40e-6

@@ -13,7 +13,6 @@ from cutroom.web.admission.admission import (
     SLOT_SECONDS,
     SLOTS_BESIDE_OTHERS,
     Admission,
-    Slot,
 )
 from cutroom.web.admission.event_loop_load import EventLoopLoad
 from cutroom.web.admission.known_credentials import KnownCredentials
@@ -24,6 +23,7 @@ from cutroom.web.admission.queues import (
     MAX_WAIT_SECONDS,
     MAX_WAITING,
     SHED_PER_ARRIVAL,
+    Slot,
 )
 
 MAX_RUNNING = 20
@@ -167,7 +167,7 @@ async def test_a_backlog_pauses_only_briefly_for_a_request_of_another_library(st
     assert states(modest) == ["started"]
 
 
-async def test_a_backlog_does_not_yield_while_the_process_waits_for_others() -> None:
+async def test_a_backlog_does_not_yield_while_the_process_is_idle() -> None:
     stage = Stage(is_idle=True)
     greedy = stage.send("greedy", 100)
     stage.send("modest")
@@ -178,7 +178,7 @@ async def test_a_backlog_does_not_yield_while_the_process_waits_for_others() -> 
     assert states(greedy).count("started") == 2 * SHARED_SLOTS - 1  # the modest one has a slot
 
 
-async def test_a_process_that_waits_for_others_starts_more_while_it_has_connections() -> None:
+async def test_an_idle_process_starts_more_while_it_has_connections() -> None:
     stage = Stage(is_idle=True, spare_connections=MAX_RUNNING // 4 + 1)
     arrivals = stage.send("a", SHARED_SLOTS + 40)
     await turns(4 * 40)
@@ -189,7 +189,7 @@ async def test_a_process_that_waits_for_others_starts_more_while_it_has_connecti
     assert stage.sample("cutroom_requests_waiting") == 1
 
 
-async def test_a_queue_takes_in_more_while_the_process_waits_for_others() -> None:
+async def test_a_queue_takes_in_more_while_the_process_is_idle() -> None:
     stage = Stage(is_idle=True)
     arrivals = stage.send("a", SHARED_SLOTS + BURST_WAITING)
     for each in arrivals[:SHARED_SLOTS]:

@@ -128,7 +128,7 @@ class Locator:
         if Absence.UNAVAILABLE in answers or not cells:
             raise CutroomError(Code.INTERNAL, headers={"Retry-After": "2"})
         self._count_miss(address)
-        if destination.may_create:  # asked again at once, so that a new account is found
+        if destination.may_create:  # a second question follows at once, so that a new account is found
             return _Known(None, "", 0.0)
         return self._remember(destination, _Known(None, "", self._monotonic() + UNKNOWN_SECONDS))
 

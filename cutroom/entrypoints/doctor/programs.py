@@ -14,7 +14,7 @@ from cutroom.entrypoints.hardware import Hardware, check_hardware
 from cutroom.jobs.worker import media_sandbox
 from cutroom.media.process import MediaError, Reason, run
 from cutroom.media.sandbox import Sandbox, SandboxMode
-from cutroom.platform.seccomp import ARCHITECTURES
+from cutroom.platform.process.seccomp import ARCHITECTURES
 from cutroom.platform.settings import Settings
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.ingest.sources_youtube import Tools

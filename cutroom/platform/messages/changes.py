@@ -1,7 +1,7 @@
 """Follows what transactions have changed, for pages that show it: notifications of database triggers, by library.
 
 A notification is sent with the commit of its transaction, so none is lost while the connection lasts. After it was
-lost, all followers are told that they may have missed changes.
+lost, all followers learn that they may have missed changes.
 """
 
 import asyncio

@@ -26,7 +26,7 @@ def exit_now(code: int) -> NoReturn:
     """Writes buffered output and log records, and ends the process. Neither exit handlers nor `finally` blocks run."""
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # closed, or nobody reads it any more
+        with suppress(OSError, ValueError):  # closed, or without a reader
             stream.flush()
     os._exit(code)
 

@@ -4,7 +4,7 @@ import ctypes
 import logging
 
 KEPT_BYTES = 512 * 1024 * 1024
-LARGEST_BYTES = 256 * 1024 * 1024  # larger allocations are mapped and unmapped one by one
+LARGEST_BYTES = 256 * 1024 * 1024  # larger allocations are mapped and unmapped individually
 # Parameters of mallopt, from malloc.h of glibc.
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 

@@ -20,9 +20,9 @@ from cutroom.products.dubs.line_sync import (
 )
 from cutroom.products.dubs.phrasing import DubPhrase, merge_phrases
 from cutroom.products.dubs.script import DubLine
-from cutroom.products.dubs.shortening import shorter_variants
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.translation_documents import transcript_document
+from cutroom.text.shortening import shorter_variants
 
 TRANSLATION_FRACTION = 0.6  # of the time; the rest is spent on shorter variants of long lines
 # Voices differ in speed by about this factor, so that shorter wordings are prepared for lines that may need them.

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cutroom.engines.types import Samples
 
 PROFILE_SECONDS = 30.0  # audio analyzed per speaker
-# A voice that is asked to speak faster does so by less than it is asked, since its pauses stay: it is asked again.
+# A voice speaks less faster than it is asked to, since its pauses stay: a second request asks for more.
 MAX_SPEEDS, MAX_PREDICTED_SPEEDS = 2, 4
 MIN_SPEED, MAX_SPEED = 0.8, 1.3
 MIN_TEMPO_CHANGE = 0.01  # smaller changes are inaudible and skipped

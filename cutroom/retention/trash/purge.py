@@ -1,6 +1,6 @@
 """Removes the rows of a purged video from the tables that products own, and the content of core tables."""
 
-from cutroom.jobs.purge import strip_jobs
+from cutroom.jobs.deletion import strip_jobs
 from cutroom.library.trash import delete_purged_row
 from cutroom.library.usage import Usage, add_usage
 from cutroom.platform.db import Connection

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from cutroom.web.admission.event_loop_load import IDLE_TURN_SECONDS, EventLoopLoad
 from cutroom.web.admission.metrics import AdmissionMetrics
-from cutroom.web.admission.queues import Flow, FlowQueues, Request
+from cutroom.web.admission.queues import Flow, FlowQueues, Request, Slot
 
 # A request that takes longer waits for something else than this process, such as a slow upload or another service. It
 # leaves its slot to others, but still counts for its own library.
@@ -22,24 +22,6 @@ TURNS_PER_START = 10  # a request starts at the latest after this many busy turn
 PROBED_TURNS = 8  # of the event loop after a request has ended or started, to find one that did nothing else
 TICK_SECONDS = 0.05  # how often waiting times are checked while no request can start
 SLOT = "cutroom.slot"  # ASGI scope key of a request's slot
-
-
-class Slot:
-    """The right of one request to run."""
-
-    __slots__ = ("_admission", "flow", "is_protected", "started_at")
-
-    def __init__(self, admission: "Admission", flow: Flow, started_at: float, *, is_protected: bool) -> None:
-        self._admission: Admission | None = admission
-        self.flow = flow
-        self.started_at = started_at
-        self.is_protected = is_protected  # its library had no backlog
-
-    def release(self) -> None:
-        """Let another request start; later calls have no effect."""
-        if self._admission is not None:
-            admission, self._admission = self._admission, None
-            admission.release(self)
 
 
 class Admission:
@@ -129,7 +111,7 @@ class Admission:
         self._protected_slots -= slot.is_protected
 
     def _start(self, flow: Flow, request: Request, now: float) -> None:
-        slot = Slot(self, flow, now, is_protected=now >= flow.backlog_until)
+        slot = Slot(self.release, flow, now, is_protected=now >= flow.backlog_until)
         self._slots[slot] = None
         self._protected_slots += slot.is_protected
         flow.running += 1

@@ -1,16 +1,14 @@
 """The requests that wait to start: a queue for each library, in turns and bounded."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from prometheus_client import Counter
 
 from cutroom.web.admission.event_loop_load import EventLoopLoad
 from cutroom.web.admission.metrics import AdmissionMetrics, ShedLog
-
-if TYPE_CHECKING:
-    from cutroom.web.admission.admission import Slot
 
 MAX_WAITING = 2_000  # in all queues
 # A burst may wait. A queue stands when it has taken in more than a burst since it was last empty: counted in requests,
@@ -23,10 +21,30 @@ MAX_WAIT_SECONDS = 30.0  # of a burst that nothing follows; clients give up at s
 RETRY_SPREAD_SECONDS = 3  # shed clients come back after 1 to 3 seconds, and not all at once
 
 
+class Slot:
+    """The right of one request to run."""
+
+    __slots__ = ("_release", "flow", "is_protected", "started_at")
+
+    def __init__(
+        self, release: Callable[["Slot"], None], flow: "Flow", started_at: float, *, is_protected: bool
+    ) -> None:
+        self._release: Callable[[Slot], None] | None = release
+        self.flow = flow
+        self.started_at = started_at
+        self.is_protected = is_protected  # its library had no backlog
+
+    def release(self) -> None:
+        """Let another request start; later calls have no effect."""
+        if self._release is not None:
+            release, self._release = self._release, None
+            release(self)
+
+
 class Request(Protocol):
     """A request whose head has arrived."""
 
-    def start(self, slot: "Slot") -> None:
+    def start(self, slot: Slot) -> None:
         """Run it; release the slot when it ends."""
 
     def shed(self, retry_seconds: int) -> None:

@@ -163,7 +163,7 @@ async def test_jobs_of_others_and_internal_jobs_are_not_found(
     harness: JobHarness, api: httpx.AsyncClient, accounts: Accounts
 ) -> None:
     await harness.request(None)
-    stranger = await accounts.key(await accounts.person())
+    outsider = await accounts.key(await accounts.person())
     internal = JobKey(InternalJobType.VOICE, new_id()).id
-    for headers, job_id in ((stranger.headers, harness.key().id), ({}, internal), ({}, "x")):
+    for headers, job_id in ((outsider.headers, harness.key().id), ({}, internal), ({}, "x")):
         assert (await api.get(f"/jobs/{job_id}/timeline", headers=headers)).status_code == 404

@@ -4,7 +4,7 @@ import pytest
 
 from cutroom.products.dubs.line_levels import LineLevel
 from cutroom.products.dubs.report import LineSync, intelligibility, overlap_ms, sync_report
-from cutroom.products.dubs.shortening import shorter_variants
+from cutroom.text.shortening import shorter_variants
 
 
 def line(number: int, start: float, seconds: float, slot: float = 2.0, **changes: object) -> LineSync:

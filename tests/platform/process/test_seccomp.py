@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from cutroom.platform import seccomp
-from cutroom.platform.seccomp import ALLOW, ARCHITECTURES, FORBID, HIDE, KILL, compile_filter
+from cutroom.platform.process import seccomp
+from cutroom.platform.process.seccomp import ALLOW, ARCHITECTURES, FORBID, HIDE, KILL, compile_filter
 
 BY_ARGUMENT = {
     "clone": seccomp.CLONE,
