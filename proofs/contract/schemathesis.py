@@ -30,6 +30,8 @@ EXTRA_RULES = {
     "listOutputCopies": "a page token is opaque",
     "listWebhookDeliveries": "a page token is opaque",
     "recoverWebhookDeliveries": "times must exist in UTC",
+    "listEvents": "a cursor is opaque, and names of types are separated by commas",
+    "streamEvents": "a cursor is opaque, and names of types are separated by commas",
     "retryOutputCopy": "a pending copy cannot be retried",
     "setDestination": "the store must be public, and accept a test",
     "eraseLibrary": "the id of the library must be given",
