@@ -28,6 +28,7 @@ FAILURES_PER_MINUTE = 1_000_000  # the proof sends mostly invalid credentials
 REVOCATION_GOAL_MS = 1_000
 POLLERS = 4
 MIN_REFUSALS = 25  # per poller, before the key counts as revoked
+EVENT_STREAM = "text/event-stream"
 MAX_NOTES = 20  # printed faults; all are counted
 
 
@@ -113,13 +114,17 @@ async def _call(
     headers: Headers,
     query: Mapping[str, str] | None = None,
 ) -> httpx.Response:
-    return await client.request(
+    async with client.stream(
         operation.method.upper(),
         operation.url(ids),
         params={**operation.query_of(ids), **(query or {})},
         json=operation.body,
         headers=headers,
-    )
+    ) as response:
+        if response.headers.get("content-type", "").startswith(EVENT_STREAM):  # it does not end by itself
+            return httpx.Response(response.status_code, headers=response.headers, request=response.request)
+        await response.aread()
+        return response
 
 
 async def _prove_page_tokens(client: httpx.AsyncClient, operation: Operation, stage: Stage, *, tally: Tally) -> None:

@@ -25,6 +25,7 @@ from dev.scratch import Keyring, Person
 ALWAYS = ("x-content-type-options", "content-security-policy", "referrer-policy", "cross-origin-resource-policy")
 UNKNOWN = "01j9z3k4m5n6p7q8r9s0t1v2w3"
 MEDIA = ("/files/", "/media/")
+STREAMS = frozenset({"/v1/events/stream", "/events"})  # they do not end, for which this client would wait
 
 
 def check(response: httpx.Response) -> None:
@@ -105,7 +106,7 @@ async def test_every_readable_route_with_credentials(
     signed_in.headers.update(key.headers)
     succeeded = 0
     for path, methods in routes(application):
-        for method in methods & {"GET", "HEAD"}:
+        for method in methods & {"GET", "HEAD"} if path not in STREAMS else ():
             response = await signed_in.request(method, path)
             check(response)
             succeeded += response.status_code == 200
