@@ -187,13 +187,16 @@ async def get_preferences(connection: Connection, principal: Principal) -> Prefe
 
 async def set_preferences(
     connection: Connection, library_id: str, user_id: str, preferences: Preferences, *, now: datetime
-) -> None:
+) -> bool:
+    """Returns whether any of them differs from what was chosen before."""
+    changed = False
     for (kind, channel), frequency in preferences.items():
         assert frequency in FREQUENCIES[channel]
-        await connection.execute(
+        done = await connection.execute(
             """INSERT INTO notification_preferences (library_id, user_id, kind, channel, frequency, updated_at)
                VALUES ($1, $2, $3, $4, $5, $6)
-               ON CONFLICT (library_id, user_id, kind, channel) DO UPDATE SET frequency = $5, updated_at = $6""",
+               ON CONFLICT (library_id, user_id, kind, channel) DO UPDATE SET frequency = $5, updated_at = $6
+               WHERE notification_preferences.frequency <> $5""",
             library_id,
             user_id,
             kind.value,
@@ -201,3 +204,5 @@ async def set_preferences(
             frequency.value,
             now,
         )
+        changed |= done == "INSERT 0 1"
+    return changed

@@ -44,9 +44,10 @@ class Unsubscription:
         return secret_box.keyed_hash(_PURPOSE, signed)[:_SIGNATURE_BYTES].hex()
 
 
-async def unsubscribe(connection: Connection, link: Unsubscription, *, now: datetime) -> None:
-    """Stop the mails of a verified link; what is queued is not sent."""
+async def unsubscribe(connection: Connection, link: Unsubscription, *, now: datetime) -> bool:
+    """Stop the mails of a verified link; what is queued is not sent. Returns whether anything has changed."""
     preferences = dict.fromkeys(((kind, Channel.MAIL) for kind in link.kinds), Frequency.NEVER)
     with suppress(asyncpg.ForeignKeyViolationError):  # not a member any more: there is nothing to stop
         async with connection.transaction():
-            await set_preferences(connection, link.library_id, link.user_id, preferences, now=now)
+            return await set_preferences(connection, link.library_id, link.user_id, preferences, now=now)
+    return False

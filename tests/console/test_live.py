@@ -154,6 +154,7 @@ async def test_open_page_does_not_prolong_its_session(
     monkeypatch.setattr(live, "BEAT_SECONDS", 0.01)
     last_use = "SELECT seen_at FROM sessions WHERE user_id = $1"
     async with open_stream(service, browser, await seen_by(browser)) as stream:
+        await stream.until("ready")
         before = await accounts.connection.fetchval(last_use, person.user_id)
         clock.shift = timedelta(minutes=5)
         beats = [await stream.until("beat") for _ in range(3)]

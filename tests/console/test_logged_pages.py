@@ -10,7 +10,14 @@ from starlette.routing import Route
 
 from cutroom.console.app import console_routes
 
-LOGGING = {"call_operation", "record", "append_event", "change_labels", "finish_sign_in"}  # shared by two pages
+LOGGING = {
+    "call_operation",
+    "record",
+    "append_event",
+    "AuditEvent",
+    "change_labels",
+    "finish_sign_in",
+}  # the last two are shared
 # Selects a library for the session, and issues challenges of passkeys; changes nothing.
 UNLOGGED = {"/switch", "/sign-in/passkey/options", "/account/passkeys/options"}
 CHANGING = [

@@ -259,8 +259,9 @@ async def test_in_flight_deliveries_per_endpoint_are_limited(customer: Customer)
 
 
 async def test_expired_events_are_purged_with_deliveries(customer: Customer) -> None:
+    """More than a week after they expire: a partition, which holds a week, is dropped as a whole."""
     endpoint = await customer.endpoint()
-    old, young = await customer.publish(age=RETENTION + timedelta(minutes=1)), await customer.publish()
+    old, young = await customer.publish(age=RETENTION + timedelta(days=8)), await customer.publish()
     sender = ScriptedSender([OK, OK])
     for event_id in (old, young):
         await attempt(customer, sender, customer.delivery(event_id, endpoint.id))

@@ -4,6 +4,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
+from cutroom.accounts.principals import PrincipalKind
+from cutroom.audit import service as audit
+from cutroom.audit.service import AuditActor, AuditEvent
 from cutroom.console.framework.browsers import describe_browser
 from cutroom.console.framework.page_context import PageContext, error_page, error_text, page, redirect
 from cutroom.console.framework.rendering import STATIC, render
@@ -15,6 +18,8 @@ from cutroom.notifications.rules import FREQUENCIES, Channel, Frequency, Notific
 from cutroom.notifications.service import Preferences, get_preferences, set_preferences
 from cutroom.notifications.subscriptions import Browser, add_browser, list_browsers, remove_browser
 from cutroom.notifications.unsubscribing import ALL_KINDS, PATH, Unsubscription, unsubscribe
+from cutroom.platform.db import Connection
+from cutroom.web.middleware import origin_of
 from cutroom.web.runtime import Runtime
 
 FREQUENCY_NAMES = {
@@ -117,12 +122,27 @@ async def post_unsubscribe(request: Request) -> Response:
     try:
         link = _verified_link(request)
         async with runtime.database.transaction(link.library_id) as connection:
-            await unsubscribe(connection, link, now=runtime.clock())
+            if await unsubscribe(connection, link, now=runtime.clock()):
+                await _append_unsubscription(request, connection, link)
         response: Response = HTMLResponse(render("unsubscribe.html", kinds=_names(link), is_done=True, path=""))
     except Exception as error:  # noqa: BLE001 (every error is rendered as a page)
         response = error_page(request, error)
     harden(response, runtime.settings)
     return response
+
+
+async def _append_unsubscription(request: Request, connection: Connection, link: Unsubscription) -> None:
+    runtime: Runtime = request.app.state.runtime
+    event = AuditEvent(
+        library_id=link.library_id,
+        action="notifications.change",
+        actor=AuditActor(PrincipalKind.PERSON, link.user_id, link.user_id),
+        at=runtime.clock(),
+        origin=origin_of(request),
+        targets={"userId": link.user_id},
+        after={f"{kind.value}.{Channel.MAIL.value}": Frequency.NEVER.value for kind in link.kinds},
+    )
+    await audit.append(connection, event, secret_box=runtime.secret_box)
 
 
 def _verified_link(request: Request) -> Unsubscription:

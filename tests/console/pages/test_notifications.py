@@ -52,6 +52,14 @@ async def test_link_unsubscribes_with_one_click(
     every = Unsubscription(person.library_id, person.user_id, "all").path(runtime.secret_box)
     assert (await viewer.post(every, data=ONE_CLICK)).status_code == 200
     assert set((await preferences(accounts, person)).values()) == {"never"}
+    assert (await viewer.post(every, data=ONE_CLICK)).status_code == 200
+    logged = await accounts.connection.fetch(
+        """SELECT user_id, details FROM audit_entries
+           WHERE library_id = $1 AND action = 'notifications.change' ORDER BY sequence""",
+        person.library_id,
+    )
+    assert [row["user_id"] for row in logged] == [person.user_id] * 3  # by hand, and by two of the three clicks
+    assert logged[1]["details"]["after"] == {"ready.mail": "never"}
 
 
 async def test_changed_link_is_not_found(viewer: httpx.AsyncClient, accounts: Accounts, runtime: Runtime) -> None:

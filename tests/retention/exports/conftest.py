@@ -247,8 +247,9 @@ class InterruptedMultipart(Multipart):
         if not self.remaining:
             self.interrupted.set()
             await asyncio.Event().wait()
-        self.remaining -= 1
-        return await super().stream_part(*arguments, **options)
+        etag = await super().stream_part(*arguments, **options)
+        self.remaining -= 1  # not for an upload that failed and is tried again
+        return etag
 
 
 def unzip(data: bytes) -> dict[str, bytes]:
