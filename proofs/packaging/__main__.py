@@ -8,14 +8,19 @@ from typing import Any
 
 import httpx
 
+from cutroom.engines.registry import Engines
 from cutroom.engines.writing.port import MAX_CANDIDATES, TITLE_CHARACTERS, DescriptionKind, TitleStyle
-from dev.fixtures.speech_clips import clips_folder, ensure_clips
+from cutroom.platform.settings import Settings
+from eval.render_cache import excerpt, render_cached
+from eval.talks import load_talks
 from proofs.packaging.writing import prove_writing
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import Needs
 from proofs.stage.thumbnail_stage import ThumbnailClient
 from tests.support.dub_stage import fund
 from tests.support.stage import open_stage
+
+TALK, LINES = "dripping_tap", 8  # 55 seconds
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
@@ -25,12 +30,18 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             await fund(stage)
             async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=300) as client:
                 api = ThumbnailClient(stage, client)
-                video_id = await api.upload_and_transcribe(ensure_clips(clips_folder()) / "two_cities.wav")
+                video_id = await api.upload_and_transcribe(await asyncio.to_thread(_talk, stage.settings, folder))
                 await _prove_modes(report, api, video_id)
                 await _prove_pending(report, api, video_id)
                 await _prove_kinds(report, api, video_id)
             figures = await asyncio.to_thread(prove_writing, report, short=short, models_dir=stage.settings.models_dir)
     report.figures(kinds=figures.kinds, invented=figures.invented, canary_leaks=figures.canary_leaks)
+
+
+def _talk(settings: Settings, folder: Path) -> Path:
+    """The beginning of a talk whose speaker says what it is about, spoken by the product's own voices."""
+    talk = excerpt(next(each for each in load_talks() if each.slug == TALK), line_count=LINES)
+    return render_cached(talk, Engines(settings).synthesizer(), folder=folder).audio_path
 
 
 def _title(mode: str, style: str = "informational") -> dict[str, Any]:
@@ -101,7 +112,7 @@ async def _prove_pending(report: Report, api: ThumbnailClient, video_id: str) ->
 
 
 async def _prove_kinds(report: Report, api: ThumbnailClient, video_id: str) -> None:
-    """Generate all ten kinds through the API for a recorded reading."""
+    """Generate all ten kinds through the API for the talk."""
     titles, descriptions, candidates = [], [], []
     for style in TitleStyle:
         await api.request_packaging(video_id, generateTitle=_title("always", style))
