@@ -27,10 +27,11 @@ from proofs.events.fleet import (
     start_publishers,
     start_readers,
 )
-from proofs.events.idling import measure_waits, open_slow_readers
+from proofs.events.idling import measure_waits
 from proofs.events.outcome import Outcome, read_logs
 from proofs.events.publisher import PublishingPlan
 from proofs.events.reader import ReadingPlan
+from proofs.events.slow_readers import SlowReader
 from proofs.stage.own_services import own_services
 from proofs.stage.report import Report, prove
 
@@ -48,6 +49,7 @@ CATCH_UP_SECONDS = 120.0
 PLAN = {"concurrent_requests": 32, "library_concurrent_requests": 96, "library_waits": 2_000}
 MAX_P95_MS = 200
 MAX_SLOW_MB = 64
+MAX_ARRIVED = 0.1  # of what is published
 MAX_WAIT_SHARE = 0.05
 
 
@@ -180,7 +182,9 @@ async def prove_slow_readers(report: Report, scene: Scene) -> None:
         [PublishingPlan([first["id"]], 200, 1e6, SLOW_PAYLOAD_BYTES, seed=90)], scene.folder, scene.environment
     )
     warm[0].wait(CHILD_SECONDS)
-    sockets = open_slow_readers(fleet.urls, first["key"], count=SLOW_READERS)
+    readers = [SlowReader(fleet.urls[number % API_PROCESSES], first["key"]) for number in range(SLOW_READERS)]
+    for reader in readers:
+        reader.open()
     before = fleet.memory_mb()
     plan = PublishingPlan([first["id"]], scene.form.slow_events, 1e6, SLOW_PAYLOAD_BYTES, seed=91)
     [publisher] = start_publishers([plan], scene.folder, scene.environment)
@@ -189,16 +193,33 @@ async def prove_slow_readers(report: Report, scene: Scene) -> None:
         growth = max(growth, *(now - then for now, then in zip(fleet.memory_mb(), before, strict=True)))
         await asyncio.sleep(0.2)
     publisher.wait(CHILD_SECONDS)
-    for each in sockets:
+    arrived = max(each.arrived_bytes() for each in readers) / 1e6
+    log = (await read_logs(scene.accounts.connection, [first["id"]]))[first["id"]]
+    await asyncio.gather(*(asyncio.to_thread(each.read_to, log[-1]) for each in readers))
+    complete = sum(each.received == log[-scene.form.slow_events :] for each in readers)
+    for each in readers:
         each.close()
-    sent = scene.form.slow_events * SLOW_PAYLOAD_BYTES * SLOW_READERS / API_PROCESSES / 1e6
+    one = scene.form.slow_events * SLOW_PAYLOAD_BYTES / 1e6
     report.claim(
-        f"Memory of a process that has {sent:.0f} MB for streams that are not read",
+        f"Memory of a process that has {one * SLOW_READERS / API_PROCESSES:.0f} MB for streams that are not read",
         expected=f"at most {MAX_SLOW_MB} MB more",
         measured=f"{growth:.0f} MB",
         holds=growth <= MAX_SLOW_MB,
     )
-    report.figures(slow_reader_memory_mb=round(growth, 1))
+    report.claim(
+        f"What had reached one of these readers when its {one:.0f} MB were published",
+        expected=f"at most {MAX_ARRIVED:.0%}",
+        measured=f"{arrived / one:.1%}",
+        holds=arrived <= MAX_ARRIVED * one,
+    )
+    report.claim(
+        "Slow readers that receive every event once, in order, when they read again",
+        expected=f"{SLOW_READERS}",
+        measured=complete,
+        holds=complete == SLOW_READERS,
+    )
+    report.note(f"the slow readers needed {sum(each.connections for each in readers)} connections")
+    report.figures(slow_reader_memory_mb=round(growth, 1), slow_readers_complete=complete)
 
 
 async def prove_delivery(report: Report, scene: Scene) -> None:

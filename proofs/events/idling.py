@@ -1,9 +1,8 @@
-"""What a thousand idle waits cost, and what readers that do not read hold in memory."""
+"""What a thousand idle waits cost."""
 
 import asyncio
-import socket
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -15,7 +14,6 @@ WAITS = 1_000
 WAIT_SECONDS = 60
 AT_ONCE = 20  # requests before they wait; the plan allows 32
 ORDINARY = 100  # requests beside the waits
-RECEIVE_BYTES = 4 * 1024
 ESTABLISH_SECONDS = 30.0
 SETTLE_SECONDS = 1.0
 
@@ -69,16 +67,3 @@ async def _send(url: str, request: str) -> tuple[asyncio.StreamReader, asyncio.S
     writer.write(request.encode())
     await writer.drain()
     return reader, writer
-
-
-def open_slow_readers(urls: Sequence[str], key: str, *, count: int) -> list[socket.socket]:
-    """Streams that are not read."""
-    request = f"GET /v1/events/stream HTTP/1.1\r\nHost: proof\r\nAuthorization: Bearer {key}\r\n\r\n"
-    sockets = []
-    for number in range(count):
-        connection = socket.socket()
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
-        connection.connect(("127.0.0.1", urlsplit(urls[number % len(urls)]).port))
-        connection.sendall(request.encode())
-        sockets.append(connection)
-    return sockets
