@@ -6,9 +6,7 @@ import secrets
 import zlib
 from datetime import datetime
 
-import asyncpg
-
-from cutroom.platform.db import Database
+from cutroom.platform.db import DATABASE_ERRORS, Database
 
 KEY_PREFIX = "cr_"
 TOKEN_PREFIX = "oat_"  # noqa: S105 (a prefix, not a secret)
@@ -64,5 +62,5 @@ class LastUsedRecorder:
             await asyncio.sleep(LAST_USE_FLUSH_SECONDS)
             try:
                 await self.flush()
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            except DATABASE_ERRORS:
                 _log.exception("key last-used times not recorded")

@@ -5,14 +5,12 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
-import asyncpg
-
 from cutroom.capabilities.service import publish_routes, publish_voices
 from cutroom.engines.errors import EngineError, EngineUnavailableError
 from cutroom.engines.synthesis.port import SpeechSynthesizer
 from cutroom.engines.translation.port import Translator
 from cutroom.platform.clock import Clock
-from cutroom.platform.db import Database
+from cutroom.platform.db import DATABASE_ERRORS, Database
 
 PUBLISH_INTERVAL = timedelta(minutes=5)
 
@@ -39,6 +37,6 @@ async def publish_capabilities(
                         await publish_voices(connection, engine, now=clock())
         except EngineUnavailableError as error:
             _log.warning("engine unavailable", extra={"error": str(error)})
-        except (EngineError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
+        except (EngineError, *DATABASE_ERRORS):
             _log.exception("capability publishing failed")
         await asyncio.sleep(PUBLISH_INTERVAL.total_seconds())

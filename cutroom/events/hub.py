@@ -25,14 +25,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-import asyncpg
-
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.events.feed import Feed, JobProgressReport
 from cutroom.events.rules import EVENT_TYPES
 from cutroom.events.service import LoggedEvent, read_bounds, read_events, read_heads, read_tails, topic_of
 from cutroom.platform import moved
-from cutroom.platform.db import Database
+from cutroom.platform.db import DATABASE_ERRORS, Database
 from cutroom.platform.messages.broadcast import BroadcastReceiver
 from cutroom.platform.messages.ending import end_tasks
 
@@ -43,7 +41,6 @@ PACE_SECONDS = 0.02  # between two reads, so that many small ones become few
 CONCURRENT_READS = 4  # database connections that all subscriptions of a process use at once
 IDLE_FEED_SECONDS = 15.0  # a library is followed on after its last subscription: long polls return
 MAX_REPORTS = 200  # jobs whose latest report waits for a slow reader
-DATABASE_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 _log = logging.getLogger(__name__)
 
 

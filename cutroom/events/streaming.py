@@ -10,8 +10,9 @@ from starlette.types import Receive, Scope, Send
 from cutroom.accounts.principals import Principal
 from cutroom.errors import CutroomError
 from cutroom.events.encoding import encode_position, encode_progress, encode_server_sent
-from cutroom.events.hub import DATABASE_ERRORS, Batch, Subscription
+from cutroom.events.hub import Batch, Subscription
 from cutroom.events.rules import EVENT_TYPES, EventType
+from cutroom.platform.db import DATABASE_ERRORS
 from cutroom.web.error_responses import error_response
 from cutroom.web.head_requests import IS_HEAD
 from cutroom.web.runtime import Runtime

@@ -7,13 +7,11 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-import asyncpg
-
 from cutroom.jobs.estimates import MARKS, MAX_PACE, MIN_PACE, seconds_until, whole_percent
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.jobs.progress import JobProgress, StepChange, record_step, report_progress
 from cutroom.platform.clock import Clock
-from cutroom.platform.db import Database
+from cutroom.platform.db import DATABASE_ERRORS, Database
 
 ReportProgress = Callable[[float], None]  # takes the completed fraction of a step; can be called from any thread
 
@@ -22,8 +20,6 @@ UNKNOWN_JOB_SECONDS = 60.0  # assumed for the first job of a kind if the length 
 MIN_STEP_SECONDS = 1.0
 SLOWING = 1.5  # how much slower progress moves on that was shown too early
 MIN_PROGRESS = 5.0  # from which the pace of a job says something
-
-CONNECTION_ERRORS = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError)
 
 _log = logging.getLogger(__name__)
 
@@ -129,7 +125,7 @@ class StepProgress:
         """Record why the step will be retried, unless the database is what is missing."""
         try:
             await self._write(self._written, change=StepChange.FAILED, error=error)
-        except CONNECTION_ERRORS as problem:
+        except DATABASE_ERRORS as problem:
             _log.warning("step failure not stored", extra={"job_id": self._ref.job_id, "error": str(problem)})
 
     async def _report_until(self, stopped: asyncio.Event) -> None:
@@ -147,7 +143,7 @@ class StepProgress:
             return
         try:
             await self._write(points)
-        except CONNECTION_ERRORS as error:
+        except DATABASE_ERRORS as error:
             _log.warning("progress not stored", extra={"job_id": self._ref.job_id, "error": str(error)})
 
     async def _write(

@@ -24,6 +24,10 @@ CONNECT_TIMEOUT_SECONDS = 10
 IDLE_SECONDS = 300  # until an unused connection is closed
 POOLED_IDLE_SECONDS = 30  # behind a pooler, an open connection occupies one of PostgreSQL's, and a new one is cheap
 
+# What a query or connection raises if PostgreSQL fails or ends the connection; asyncpg reports an internal error if the
+# server's farewell arrives while nothing was asked.
+DATABASE_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+
 _SESSION_SETTINGS = {
     "statement_timeout": str(STATEMENT_TIMEOUT_MS),
     "lock_timeout": str(LOCK_TIMEOUT_MS),

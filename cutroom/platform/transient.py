@@ -17,6 +17,7 @@ TRANSIENT = (
     TimeoutError,
     socket.gaierror,
     asyncpg.InterfaceError,  # the connection was closed under a query
+    asyncpg.InternalClientError,  # or while nothing was asked
     asyncpg.PostgresConnectionError,
     asyncpg.InsufficientResourcesError,
     asyncpg.OperatorInterventionError,  # the server is starting or stopping

@@ -14,6 +14,7 @@ from proofs.envelope.crashing_api import POINTS
 from proofs.stage.report import Report
 
 COMMITTED = {"after the commit", "while the response is sent"}  # committed; only the response was lost
+START_SECONDS = 300.0  # to import the code on a busy machine; a process that ends is noticed at once
 COUNT = """SELECT (SELECT count(*) FROM folders WHERE library_id = $1 AND name = $2),
                   (SELECT count(*) FROM idempotency_records WHERE library_id = $1 AND key = $2)"""
 
@@ -95,7 +96,7 @@ class CrashTest:
         assert self.crashing.stdout is not None
         self.crashing.stdin.write(f"{point} {port}\n".encode())
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
-            await _wait_until_listening(port)
+            await self._wait_until_listening(port)
             with suppress(httpx.TransportError):
                 response = await self._post(client, name)
                 raise RuntimeError(f"the process should have died {point}, but returned {response.status_code}")
@@ -110,12 +111,12 @@ class CrashTest:
         assert row is not None
         return row[0], row[1]
 
-
-async def _wait_until_listening(port: int) -> None:
-    for _ in range(1_000):
-        with suppress(OSError):
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.close()
-            return
-        await asyncio.sleep(0.02)
-    raise RuntimeError("the process did not start listening")
+    async def _wait_until_listening(self, port: int) -> None:
+        async with asyncio.timeout(START_SECONDS):
+            while self.crashing.returncode is None:
+                with suppress(OSError):
+                    _, writer = await asyncio.open_connection("127.0.0.1", port)
+                    writer.close()
+                    return
+                await asyncio.sleep(0.02)
+        raise RuntimeError("the process ended before it was listening")

@@ -33,7 +33,7 @@ from proofs.upgrade.load import CLIENT_SECONDS, CountingClient, Load, Tally
 from proofs.upgrade.outcome import RUNNING, Outcome, read_outcome, wait_until_settled
 from tests.support.stage import make_video
 
-PORT_OFFSET = 20  # from the base port, between the ports of the shared services
+PORT_OFFSET = 300  # from the base port, apart from the services of other proofs, which run at the same time in CI
 EMAIL = "upgrade@example.com"
 CREDITS = "1000000"
 HOOK_PATH = "/takes/upgrade"

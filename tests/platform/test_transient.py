@@ -21,6 +21,7 @@ from cutroom.platform.transient import is_transient
         asyncpg.CannotConnectNowError(),
         asyncpg.DeadlockDetectedError(),
         asyncpg.InterfaceError("the connection is closed"),
+        asyncpg.InternalClientError("got result for unknown protocol state 0"),
         httpx.ConnectError("refused"),
         GenericError("the store answers 503"),
         StoreError(503, "SlowDown"),

@@ -8,13 +8,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import asyncpg
-
 from cutroom.accounts.subjects import Subject
 from cutroom.cells.directory import Cell, Directory
 from cutroom.cells.router.cell_clients import Absence, CellClients
 from cutroom.cells.router.rules import Destination
 from cutroom.errors import Code, CutroomError
+from cutroom.platform.db import DATABASE_ERRORS
 
 FOLLOW_SECONDS = 0.25  # between two looks at the directory
 KNOWN_SECONDS = 60.0
@@ -66,7 +65,7 @@ class Locator:
             await asyncio.sleep(FOLLOW_SECONDS)
             try:
                 await self.refresh()
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            except DATABASE_ERRORS as error:
                 _log.warning("directory not read", extra={"error": repr(error)})
 
     async def refresh(self) -> None:

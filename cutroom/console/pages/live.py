@@ -16,7 +16,8 @@ from cutroom.errors import Code, CutroomError
 from cutroom.events.feed import JobProgressReport
 from cutroom.events.hub import Batch, Subscription
 from cutroom.events.streaming import ServerSentEvents, StreamWriter
-from cutroom.platform.messages.changes import ERRORS, ChangeFollower, Changes, Snapshot
+from cutroom.platform.db import DATABASE_ERRORS
+from cutroom.platform.messages.changes import ChangeFollower, Changes, Snapshot
 from cutroom.platform.slots import SlotLimit, SlotsFullError
 
 BEAT_SECONDS = 15.0
@@ -117,7 +118,7 @@ class _PageStream(ServerSentEvents):
 
     async def _check(self) -> tuple[str | None, str | None]:
         """Why the stream must end, if it must, and what is committed now; neither is known without a database."""
-        with suppress(*ERRORS):
+        with suppress(*DATABASE_ERRORS):
             async with self._runtime.database.connection() as connection:
                 access = await self._sessions.check_access(
                     connection,

@@ -11,7 +11,7 @@ from temporalio.service import RPCError
 
 from cutroom.entrypoints.doctor.component import Component, ComponentHealth, Repairs, find_version
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import Connection, Database
+from cutroom.platform.db import DATABASE_ERRORS, Connection, Database
 from cutroom.platform.ids import new_id
 from cutroom.platform.redis import BatchingRedis, RedisUnavailableError, Script
 from cutroom.platform.settings import Settings
@@ -53,7 +53,7 @@ async def check_database(settings: Settings, *, repairs: Repairs) -> list[Compon
                     schema = await _check_schema(connection, repairs=repairs)
             finally:
                 await database.close()
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+    except DATABASE_ERRORS:
         return [
             Component("PostgreSQL", ComponentHealth.STOPPED, where=where, fix=fix),
             Component("schema", ComponentHealth.STOPPED, where=where, fix=fix),
@@ -72,7 +72,7 @@ async def check_roles(settings: Settings) -> Component:
                 bypasses = await connection.fetchval(_BYPASSES_RLS)
             finally:
                 await connection.close()
-        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        except DATABASE_ERRORS:
             return Component("database roles", ComponentHealth.STOPPED, where=where, fix=fix)
         if bypasses:
             return Component("database roles", ComponentHealth.UNHEALTHY, where=where, fix=fix)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import asyncpg
 
-from cutroom.platform.db import CONNECT_TIMEOUT_SECONDS
+from cutroom.platform.db import CONNECT_TIMEOUT_SECONDS, DATABASE_ERRORS
 from cutroom.platform.messages.ending import end_tasks
 
 CHANNEL = "changes"
@@ -22,7 +22,6 @@ RECENT_CHANGES = 4_096  # kept for followers that start with a snapshot from bef
 RECONNECT_SECONDS = 1.0
 PING_SECONDS = 10.0
 MAX_SNAPSHOT = 2_000  # characters
-ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 _log = logging.getLogger(__name__)
 
 
@@ -143,7 +142,7 @@ class ChangeHub:
         while True:
             try:
                 await self._listen()
-            except ERRORS as error:
+            except DATABASE_ERRORS as error:
                 _log.warning("changes not received", extra={"error": repr(error)})
             await asyncio.sleep(RECONNECT_SECONDS)
 

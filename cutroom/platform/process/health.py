@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import asyncpg
 
-from cutroom.platform.db import CONNECT_TIMEOUT_SECONDS
+from cutroom.platform.db import CONNECT_TIMEOUT_SECONDS, DATABASE_ERRORS
 
 INTERVAL_SECONDS = 5.0
 CHECK_SECONDS = 5.0
@@ -80,7 +80,7 @@ class PostgresCheck:
             if self._connection is not None:
                 try:
                     await self._connection.execute("SELECT 1")
-                except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+                except DATABASE_ERRORS:
                     self.close()  # it was ended since the last check, which says nothing about PostgreSQL now
                 else:
                     return

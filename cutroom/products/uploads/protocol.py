@@ -77,6 +77,7 @@ _PREFLIGHT = {
 # Dependency failures, reported as retryable.
 _UNAVAILABLE = (
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
     asyncpg.LockNotAvailableError,
     asyncpg.PostgresConnectionError,
     BaseError,

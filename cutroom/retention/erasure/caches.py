@@ -4,10 +4,8 @@ import asyncio
 import logging
 from datetime import timedelta
 
-import asyncpg
-
 from cutroom.media.local_cache import LocalMediaCache
-from cutroom.platform.db import Database
+from cutroom.platform.db import DATABASE_ERRORS, Database
 from cutroom.retention.erasure.rules import library_of_path
 
 SWEEP_INTERVAL = timedelta(seconds=5)
@@ -19,7 +17,7 @@ async def sweep_forever(database: Database, cache: LocalMediaCache) -> None:
     while True:
         try:
             await sweep(database, cache)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+        except DATABASE_ERRORS as error:
             _log.warning("media cache not swept", extra={"error": repr(error)})
         await asyncio.sleep(SWEEP_INTERVAL.total_seconds())
 

@@ -77,7 +77,23 @@ async def test_postgres_is_checked_on_a_connection_of_its_own_that_is_opened_aga
         await same_role.close()
 
 
-async def _end_connections(connection: asyncpg.Connection) -> int:
+async def test_a_connection_that_is_just_being_ended_is_opened_again(settings: Settings) -> None:
+    """The server's last message arrives before, while or after the query is sent."""
+    check = PostgresCheck(settings.api_database)
+    same_role = await asyncpg.connect(settings.api_database)
+    try:
+        for turns in range(30):
+            await check()
+            assert await _end_connections(same_role, wait=False) >= 1
+            for _ in range(turns):
+                await asyncio.sleep(0)  # lets the event loop read what has arrived
+            await check()
+    finally:
+        check.close()
+        await same_role.close()
+
+
+async def _end_connections(connection: asyncpg.Connection, *, wait: bool = True) -> int:
     """End the connections of checks, and wait until they are gone; returns how many there were."""
     named = (
         "FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database() AND usename = current_user"
@@ -85,7 +101,7 @@ async def _end_connections(connection: asyncpg.Connection) -> int:
     pids = [each["pid"] for each in await connection.fetch(f"SELECT pid {named}", APPLICATION)]
     await connection.fetch("SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid", pids)
     async with asyncio.timeout(60):
-        while await connection.fetchval("SELECT count(*) FROM pg_stat_activity WHERE pid = ANY($1)", pids):
+        while wait and await connection.fetchval("SELECT count(*) FROM pg_stat_activity WHERE pid = ANY($1)", pids):
             await asyncio.sleep(0.02)
     return len(pids)
 

@@ -236,20 +236,20 @@ async def exporter(
 
 
 class InterruptedMultipart(Multipart):
-    """Stores some parts, then hangs, as a worker does that is about to be killed."""
+    """Stores the first parts, then hangs, as a worker does that is about to be killed."""
 
     def __init__(self, multipart: Multipart, *, parts: int) -> None:
         super().__init__(multipart._client, bucket_url=multipart._bucket_url, signer=multipart._signer)
-        self.remaining = parts
+        self.sent: set[int] = set()  # numbers of parts; one whose storage was not recorded is sent again
         self.interrupted = asyncio.Event()
+        self._parts = parts
 
     async def stream_part(self, *arguments: Any, **options: Any) -> str:  # noqa: ANN401 (passed through)
-        if not self.remaining:
+        if options["number"] > self._parts:
             self.interrupted.set()
             await asyncio.Event().wait()
-        etag = await super().stream_part(*arguments, **options)
-        self.remaining -= 1  # not for an upload that failed and is tried again
-        return etag
+        self.sent.add(options["number"])
+        return await super().stream_part(*arguments, **options)
 
 
 def unzip(data: bytes) -> dict[str, bytes]:
