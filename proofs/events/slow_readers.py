@@ -1,4 +1,4 @@
-"""Streams that nobody reads while events are published, and that are read to their end later."""
+"""Streams that are not read while events are published, and are read to their end later."""
 
 import fcntl
 import json
@@ -27,7 +27,7 @@ class SlowReader:
     _response: HTTPResponse = field(init=False)
 
     def open(self) -> None:
-        """Return when the stream has begun, without reading its events."""
+        """Return when the stream has started, without reading its events."""
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
         self._socket.settimeout(READ_SECONDS)

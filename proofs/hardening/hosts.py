@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -165,9 +166,12 @@ class AttackHost:
         try:
             writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: video/mp4\r\ncontent-length: 1000000000\r\n\r\n")
             writer.write(self.media[:size])
+            started, sent = time.monotonic(), 0
             while True:
                 await writer.drain()
                 await asyncio.sleep(DRIP_SECONDS)
-                writer.write(bytes(size))
+                due = int((time.monotonic() - started) / DRIP_SECONDS)  # a busy machine sleeps for longer
+                writer.write(bytes(size * (due - sent)))
+                sent = due
         finally:
             self.downloading[name] -= 1
