@@ -5,7 +5,7 @@ from typing import Any
 from schemathesis import Case, HookContext, hook
 
 FORM = "multipart/form-data"
-LONGEST_WAIT = 60  # seconds, of a valid request
+MAX_WAIT = 60  # seconds, of a valid request
 
 
 @hook
@@ -21,5 +21,5 @@ def filter_case(_context: HookContext, case: Case[Any]) -> bool:
 def before_call(_context: HookContext, case: Case[Any], _options: dict[str, Any]) -> None:
     """A valid request may wait for a minute, longer than Schemathesis does; one second shows the same."""
     wait = str((case.query or {}).get("wait"))
-    if wait.isdecimal() and 1 < int(wait) <= LONGEST_WAIT:
+    if wait.isdecimal() and 1 < int(wait) <= MAX_WAIT:
         case.query["wait"] = 1
