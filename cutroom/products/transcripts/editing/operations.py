@@ -1,0 +1,296 @@
+"""Edit operations on a transcript document: pure functions that validate and return a new document."""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument, rounded
+from cutroom.products.transcripts.editing.splitting import SplitPoint
+from cutroom.products.transcripts.text_units import join_words
+
+MAX_OPERATIONS = 200  # of one change
+MAX_SEGMENTS = 20_000  # of one transcript
+MAX_TEXT = 2_000  # characters of one segment
+MAX_SPEAKERS = 100
+MAX_MERGED = 100  # segments of one merge
+MAX_SECONDS = 48 * 3600.0  # of a recording whose duration is not known
+SPEAKER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+
+_SPEAKER = re.compile(SPEAKER_PATTERN)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_WHITESPACE = re.compile(r"\s+")
+
+
+class InvalidEditError(ValueError):
+    """An operation cannot be applied; `field` names the part of it that is wrong."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceText:
+    """Sets the text of a segment."""
+
+    segment_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SplitSegment:
+    """Splits a segment before a character of its text."""
+
+    segment_id: str
+    at: int
+    at_seconds: float | None = None  # by default, between the words on both sides
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSegments:
+    """Merges neighbors into the first of them."""
+
+    segment_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetSpeaker:
+    """Says who speaks in some segments."""
+
+    segment_ids: tuple[str, ...]
+    speaker: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimes:
+    """Sets the start and the end of a segment."""
+
+    segment_id: str
+    start_seconds: float
+    end_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSegments:
+    """Marks segments as deleted."""
+
+    segment_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreSegments:
+    """Removes the mark of deleted segments."""
+
+    segment_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InsertSegment:
+    """Adds a segment between others."""
+
+    start_seconds: float
+    end_seconds: float
+    text: str
+    speaker: str
+
+
+Operation = (
+    ReplaceText
+    | SplitSegment
+    | MergeSegments
+    | SetSpeaker
+    | SetTimes
+    | DeleteSegments
+    | RestoreSegments
+    | InsertSegment
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EditContext:
+    """What operations need to know beside the document."""
+
+    language: str
+    duration_seconds: float | None
+    new_id: Callable[[], str]
+    split_point: Callable[[DocumentSegment, int], SplitPoint]  # where a segment is split before a character
+
+
+def apply_operations(
+    document: TranscriptDocument, operations: Sequence[Operation], context: EditContext
+) -> TranscriptDocument:
+    """Apply operations in order. All or none: an InvalidEditError's field begins with `operations.INDEX`."""
+    if len(operations) > MAX_OPERATIONS:
+        raise InvalidEditError("operations", f"At most {MAX_OPERATIONS} operations.")
+    draft = _Draft(document.segments, context)
+    for at, operation in enumerate(operations):
+        try:
+            draft.apply(operation)
+        except InvalidEditError as error:
+            raise InvalidEditError(f"operations.{at}.{error.field}", error.message) from error
+    return TranscriptDocument(tuple(draft.segments))
+
+
+def checked_text(text: str, field: str = "text") -> str:
+    """Text on one line, without control characters."""
+    if _CONTROL.search(text):
+        raise InvalidEditError(field, "Control characters are not allowed.")
+    checked = _WHITESPACE.sub(" ", text).strip()
+    if not checked:
+        raise InvalidEditError(field, "Text is required. Delete the segment to leave it out.")
+    if len(checked) > MAX_TEXT:
+        raise InvalidEditError(field, f"At most {MAX_TEXT} characters.")
+    return checked
+
+
+class _Draft:
+    """The segments while operations are applied to them."""
+
+    def __init__(self, segments: Sequence[DocumentSegment], context: EditContext) -> None:
+        self.segments = list(segments)
+        self.context = context
+        self._positions: dict[str, int] | None = None
+        self._speakers: set[str] | None = None
+
+    def apply(self, operation: Operation) -> None:
+        match operation:
+            case ReplaceText(segment_id, text):
+                self._replace(self._find(segment_id), text=checked_text(text))
+            case SplitSegment():
+                self._split(operation)
+            case MergeSegments(segment_ids):
+                self._merge(segment_ids)
+            case SetSpeaker(segment_ids, speaker):
+                self._require_speaker(speaker)
+                for at in self._find_all(segment_ids):
+                    self._replace(at, speaker=speaker)
+            case SetTimes():
+                self._set_times(operation)
+            case DeleteSegments(segment_ids):
+                for at in self._find_all(segment_ids):
+                    self._replace(at, deleted=True)
+            case RestoreSegments(segment_ids):
+                for at in self._find_all(segment_ids):
+                    self._replace(at, deleted=False)
+            case InsertSegment():
+                self._insert(operation)
+
+    def _find(self, segment_id: str, field: str = "id") -> int:
+        if self._positions is None:
+            self._positions = {segment.id: at for at, segment in enumerate(self.segments)}
+        at = self._positions.get(segment_id)
+        if at is None:
+            raise InvalidEditError(field, "There is no such segment in this revision.")
+        return at
+
+    def _find_all(self, segment_ids: Sequence[str]) -> list[int]:
+        if not segment_ids:
+            raise InvalidEditError("ids", "At least one segment is required.")
+        if len(set(segment_ids)) != len(segment_ids):
+            raise InvalidEditError("ids", "A segment is listed twice.")
+        return [self._find(each, f"ids.{number}") for number, each in enumerate(segment_ids)]
+
+    def _replace(self, at: int, **changes: object) -> None:
+        self.segments[at] = replace(self.segments[at], **changes)  # type: ignore[arg-type]
+
+    def _splice(self, at: int, until: int, segments: Sequence[DocumentSegment]) -> None:
+        self.segments[at:until] = segments
+        self._positions = None
+        if len(self.segments) > MAX_SEGMENTS:
+            raise InvalidEditError("op", f"A transcript has at most {MAX_SEGMENTS} segments.")
+
+    def _split(self, operation: SplitSegment) -> None:
+        at = self._find(operation.segment_id)
+        segment = self.segments[at]
+        if not 0 < operation.at < len(segment.text):
+            raise InvalidEditError("at", f"Between 1 and {len(segment.text) - 1}, inside of the text.")
+        first, second = segment.text[: operation.at].rstrip(), segment.text[operation.at :].lstrip()
+        if not first or not second:
+            raise InvalidEditError("at", "Both segments need text.")
+        found = self.context.split_point(segment, operation.at)
+        if operation.at_seconds is not None:
+            seconds = rounded(_finite(operation.at_seconds, "seconds"))
+            found = SplitPoint(seconds, seconds)
+        if not segment.start_seconds < found.end_seconds <= found.start_seconds < segment.end_seconds:
+            raise InvalidEditError("seconds", "The time of a split is inside of the segment.")
+        self._splice(
+            at,
+            at + 1,
+            [
+                replace(segment, text=first, end_seconds=found.end_seconds),
+                replace(segment, id=self.context.new_id(), text=second, start_seconds=found.start_seconds),
+            ],
+        )
+
+    def _merge(self, segment_ids: Sequence[str]) -> None:
+        if not 2 <= len(segment_ids) <= MAX_MERGED:  # noqa: PLR2004 (a merge needs two)
+            raise InvalidEditError("ids", f"Between 2 and {MAX_MERGED} segments.")
+        found = sorted(self._find_all(segment_ids))
+        first, last = found[0], found[-1]
+        if found != list(range(first, last + 1)):
+            raise InvalidEditError("ids", "Only neighboring segments can be merged.")
+        merged = self.segments[first : last + 1]
+        if len({segment.deleted for segment in merged}) > 1:
+            raise InvalidEditError("ids", "Deleted segments cannot be merged with others. Restore them first.")
+        text = checked_text(join_words([segment.text for segment in merged], language=self.context.language), "ids")
+        end = max(segment.end_seconds for segment in merged)
+        self._splice(first, last + 1, [replace(merged[0], text=text, end_seconds=end)])
+
+    def _set_times(self, operation: SetTimes) -> None:
+        at = self._find(operation.segment_id)
+        segment = self.segments[at]
+        start, end = self._span(operation.start_seconds, operation.end_seconds)
+        # Segments that were recognized with an overlap may keep it.
+        earliest = min(self._end_before(at), segment.start_seconds)
+        latest = max(self._start_at(at + 1), segment.end_seconds)
+        self._require_between(start, end, earliest=earliest, latest=latest)
+        self._replace(at, start_seconds=start, end_seconds=end)
+
+    def _insert(self, operation: InsertSegment) -> None:
+        start, end = self._span(operation.start_seconds, operation.end_seconds)
+        text = checked_text(operation.text)
+        self._require_speaker(operation.speaker)
+        following = (at for at, segment in enumerate(self.segments) if segment.start_seconds >= start)
+        at = next(following, len(self.segments))
+        self._require_between(start, end, earliest=self._end_before(at), latest=self._start_at(at))
+        self._splice(at, at, [DocumentSegment(self.context.new_id(), start, end, text, operation.speaker)])
+
+    def _span(self, start_seconds: float, end_seconds: float) -> tuple[float, float]:
+        start, end = rounded(_finite(start_seconds, "start")), rounded(_finite(end_seconds, "end"))
+        limit = self.context.duration_seconds or MAX_SECONDS
+        if start < 0:
+            raise InvalidEditError("start", "At least 0.")
+        if end <= start:
+            raise InvalidEditError("end", "After the start.")
+        if end > limit:
+            raise InvalidEditError("end", f"At most {rounded(limit)}, the end of the recording.")
+        return start, end
+
+    def _end_before(self, at: int) -> float:
+        return self.segments[at - 1].end_seconds if at > 0 else 0.0
+
+    def _start_at(self, at: int) -> float:
+        return self.segments[at].start_seconds if at < len(self.segments) else math.inf
+
+    def _require_between(self, start: float, end: float, *, earliest: float, latest: float) -> None:
+        if start < earliest:
+            raise InvalidEditError("start", f"This overlaps the segment before, which ends at {earliest}.")
+        if end > latest:
+            raise InvalidEditError("end", f"This overlaps the next segment, which starts at {latest}.")
+
+    def _require_speaker(self, speaker: str) -> None:
+        if not _SPEAKER.fullmatch(speaker):
+            raise InvalidEditError("speaker", "Letters, digits, dots, dashes and underscores, at most 64.")
+        if self._speakers is None:
+            self._speakers = {segment.speaker for segment in self.segments}
+        self._speakers.add(speaker)
+        if len(self._speakers) > MAX_SPEAKERS:
+            raise InvalidEditError("speaker", f"At most {MAX_SPEAKERS} speakers.")
+
+
+def _finite(seconds: float, field: str) -> float:
+    if not math.isfinite(seconds):
+        raise InvalidEditError(field, "This must be a finite number.")
+    return seconds
