@@ -18,9 +18,10 @@ from cutroom.engines.models.manifest_reader import load_manifest
 from cutroom.engines.models.store import ModelStore, installed_directions, installed_models
 from cutroom.engines.recognition.fallback import FallbackRecognizer
 from cutroom.engines.recognition.openai import OpenAiRecognizer
-from cutroom.engines.recognition.port import SpeechRecognizer, VoiceActivityDetector
+from cutroom.engines.recognition.port import SpeechRecognizer, VoiceActivityDetector, WordAligner
 from cutroom.engines.recognition.silero import SileroVoiceActivityDetector
 from cutroom.engines.recognition.whisper import WhisperRecognizer
+from cutroom.engines.recognition.whisper_alignment import WhisperAligner
 from cutroom.engines.separation.port import Denoiser, SourceSeparator
 from cutroom.engines.separation.spectral_gate import SpectralGate
 from cutroom.engines.separation.spleeter import SpleeterSeparator
@@ -87,6 +88,17 @@ class Engines:
         """Tries the configured ASR engines in order on each call."""
         factories = [partial(self._recognizer, name) for name in self._settings.asr_engines]
         return self._once("recognizer", lambda: FallbackRecognizer(factories))
+
+    def word_aligner(self) -> WordAligner | None:
+        """The first configured local ASR model that is installed; None without one: word times are then estimated."""
+        for name in self._settings.asr_engines:
+            model = self._store.manifest.models.get(name)
+            if name != REMOTE and model is not None and self._store.has_any_file(model):
+                return self._once(f"word aligner {name}", partial(self._word_aligner, name))
+        return None
+
+    def _word_aligner(self, name: str) -> WordAligner:
+        return WhisperAligner(self._store.path(name), cpu_threads=self._threads, device=self._device, name=name)
 
     def language_identifier(self) -> LanguageIdentifier:
         return self._once("language identifier", FastLanguageIdentifier)

@@ -32,7 +32,10 @@ class LibraryEvent(ApiModel):
     timestamp: Annotated[datetime, Field(description="When it happened.")]
     data: Annotated[
         dict[str, Any],
-        Field(description="The Video or Job as it was, without signed URLs; for `credits.low`, the balance."),
+        Field(
+            description="The Video or Job as it was, without signed URLs; for `credits.low`, the balance, and for "
+            "`transcript.edited`, the video and the revision."
+        ),
     ]
 
 

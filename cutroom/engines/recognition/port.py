@@ -1,4 +1,4 @@
-"""Ports of speech recognition: transcription and voice activity detection.
+"""Ports of speech recognition: transcription, alignment of known text, and voice activity detection.
 
 Calls block, so activities run them in threads; every adapter passes the conformance suite.
 """
@@ -48,6 +48,21 @@ class SpeechRecognizer(Protocol):
         """Transcribes the given speech spans; detects the language if it is None.
 
         Word times are relative to the start of `samples`, ordered, and lie inside the speech spans.
+        """
+        ...
+
+
+class WordAligner(Protocol):
+    """Finds the times of the words of a known text in the sound that it is spoken in."""
+
+    name: str
+    max_seconds: float  # of sound in one call
+
+    def align(self, samples: "Samples", text: str, *, language: str) -> tuple[Word, ...]:
+        """Words in order, with times relative to the start of `samples` and inside of it.
+
+        None if the engine cannot align them: the sound is too long, or the text is too long for it. The caller then
+        estimates the times.
         """
         ...
 

@@ -58,7 +58,7 @@ class CaptionActivities:
             duration = await get_duration(connection, job.library_id, video_id)
             title = await get_title(connection, job.library_id, video_id)
         data = b"".join([chunk async for chunk in self.storage.read(transcript.alignment_path)])
-        segments = attach_words(transcript.segments, read_words(data))
+        segments = [each for each in attach_words(transcript.segments, read_words(data)) if not each.deleted]
         async with job_step(self.database, self.clock, job, "translating", progress=90) as report_progress:
             translated = await asyncio.to_thread(
                 self._translate, segments, transcript, language, title=title, report_progress=report_progress

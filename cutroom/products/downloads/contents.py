@@ -14,7 +14,8 @@ from cutroom.platform.storage.objects import Storage
 from cutroom.products.downloads.archive import ArchiveEntry
 from cutroom.products.downloads.rules import chapter_lines
 from cutroom.products.thumbnails.inputs import writing_input
-from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE, StoredTranscript, subtitle_path
+from cutroom.products.transcripts.editing.publishing import document_rows
+from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE, StoredTranscript, find_transcript, subtitle_path
 from cutroom.text.file_names import safe_stem, title_stem
 
 MAX_SHORTS = 200
@@ -88,15 +89,10 @@ class VideoAssets:
 async def load_assets(connection: Connection, library_id: str, video_id: str) -> VideoAssets:
     video = await connection.fetchrow(_VIDEO, library_id, video_id)
     assert video is not None
-    transcript = await connection.fetchrow(
-        """SELECT language, segments, speakers, alignment_path, engine FROM published_transcripts
-           WHERE library_id = $1 AND video_id = $2""",
-        library_id,
-        video_id,
-    )
+    transcript = await find_transcript(connection, library_id, video_id)
     subtitles = []
-    if transcript is not None and transcript["segments"]:
-        subtitles.append(_subtitle_files(library_id, video_id, transcript["language"], [transcript["engine"]]))
+    if transcript is not None and transcript.segments:
+        subtitles.append(_subtitle_files(library_id, video_id, transcript.language, [transcript.engine]))
     translated = await connection.fetch(_CAPTIONS, library_id, video_id)
     subtitles += [_subtitle_files(library_id, video_id, row["language"], _engines(row["result"])) for row in translated]
     dubs = [
@@ -114,7 +110,7 @@ async def load_assets(connection: Connection, library_id: str, video_id: str) ->
         source_bytes=video["size_bytes"] or 0,
         file_name=video["file_name"],
         poster_path=video["poster_path"],
-        transcript=StoredTranscript(**transcript) if transcript is not None else None,
+        transcript=transcript,
         subtitles=subtitles,
         dubs=dubs,
         shorts=[dict(row) for row in await connection.fetch(_SHORTS, library_id, video_id, MAX_SHORTS)],
@@ -192,7 +188,11 @@ def chapters(assets: VideoAssets) -> list[str]:
 
 def _transcript_entries(transcript: StoredTranscript) -> list[ArchiveEntry]:
     language, engines = transcript.language, [transcript.engine]
-    document = {name: getattr(transcript, name) for name in ("language", "speakers", "segments")}
+    document = {
+        "language": transcript.language,
+        "speakers": transcript.speakers,
+        "segments": document_rows(transcript.segments),
+    }
     content = json.dumps(document, ensure_ascii=False, indent=1).encode()
     name, words = "transcript/transcript.json", transcript.alignment_path
     return [

@@ -9,6 +9,7 @@ from typing import Any
 from cutroom.engines.diarization.port import SpeakerEmbedding
 from cutroom.engines.recognition.port import Transcription, Word
 from cutroom.engines.types import TimeSpan
+from cutroom.products.transcripts.editing.publishing import words_of_row
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 
 VERSION = 1
@@ -89,6 +90,7 @@ def write_alignment(segments: Sequence[TranscriptSegment], *, language: str) -> 
             "start": round(word.start_seconds, 3),
             "end": round(word.end_seconds, 3),
             "speaker": segment.speaker,
+            **({"deleted": True} if segment.deleted else {}),
         }
         for segment in segments
         for word in segment.words
@@ -116,10 +118,10 @@ def segment_rows(segments: Sequence[TranscriptSegment]) -> list[dict[str, Any]]:
 
 
 def attach_words(rows: Sequence[Mapping[str, Any]], words: Sequence[Word]) -> list[TranscriptSegment]:
-    """Rebuild segments from stored rows and the word alignment."""
+    """Rebuild segments from stored rows and the word alignment; words of text edited since then are estimated."""
     segments, at = [], 0
     for row in rows:
-        own = tuple(words[at : at + row["words"]])
+        own = words_of_row(row, words, at)
         at += row["words"]
         segments.append(TranscriptSegment(row["start"], row["end"], row["speaker"], row["text"], own, row["deleted"]))
     return segments

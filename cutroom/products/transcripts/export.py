@@ -5,26 +5,27 @@ from collections.abc import Sequence
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.library.exported_files import ExportedFile, exported_json
 from cutroom.platform.db import Connection
-from cutroom.products.transcripts.service import subtitle_path
+from cutroom.products.transcripts.editing.publishing import document_rows
+from cutroom.products.transcripts.service import find_transcript, subtitle_path
 
 
 async def export_files(connection: Connection, library_id: str, video_id: str) -> Sequence[ExportedFile]:
-    row = await connection.fetchrow(
-        """SELECT language, segments, speakers, engine, alignment_path FROM transcripts
-           WHERE library_id = $1 AND video_id = $2""",
-        library_id,
-        video_id,
-    )
-    if row is None:
+    found = await find_transcript(connection, library_id, video_id)
+    if found is None:
         return []
     job_id = JobKey(JobType.TRANSCRIPT, video_id).id
-    document = {name: row[name] for name in ("language", "engine", "speakers", "segments")}
+    document = {
+        "language": found.language,
+        "engine": found.engine,
+        "speakers": found.speakers,
+        "segments": document_rows(found.segments),
+    }
     files = [
         exported_json("transcript/transcript.json", "transcript", document, job_id=job_id),
-        ExportedFile("transcript/words.json", "words", row["alignment_path"], job_id=job_id),
+        ExportedFile("transcript/words.json", "words", found.alignment_path, job_id=job_id),
     ]
-    if row["segments"]:
-        files += subtitle_files(library_id, video_id, row["language"], job_id=job_id)
+    if found.segments:
+        files += subtitle_files(library_id, video_id, found.language, job_id=job_id)
     return files
 
 

@@ -4,6 +4,8 @@ from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import JobSpec, Ownership, Product, StorageKind
 from cutroom.products.transcripts import export, routes, service, worker
+from cutroom.products.transcripts.editing import routes as editing_routes
+from cutroom.products.transcripts.editing.workflow import AlignTranscriptWorkflow
 from cutroom.products.transcripts.workflow import TranscriptWorkflow
 
 PRODUCT = Product(
@@ -17,10 +19,11 @@ PRODUCT = Product(
             discard=service.discard,
         ),
     ),
-    routers=(routes.router,),
+    workflows=(AlignTranscriptWorkflow,),
+    routers=(routes.router, editing_routes.router),
     check_bundle=service.check_bundle,
     owns=Ownership(
-        tables=("transcripts",),
+        tables=("transcripts", "transcript_revisions"),
         objects={
             "transcript/": StorageKind.DOCUMENT,  # dubs and shorts read the words
             "transcript/chunks/": StorageKind.INTERMEDIATE,

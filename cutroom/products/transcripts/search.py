@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from cutroom.accounts.principals import Principal
 from cutroom.library.search import like_pattern
 from cutroom.platform.db import Connection
+from cutroom.products.transcripts.service import load_transcript
+
+MAX_UNPUBLISHED = 20  # transcripts whose latest edits are searched before they are published, which takes seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,4 +34,25 @@ async def search_transcripts(
         like_pattern(text),
         limit,
     )
-    return [TranscriptMatch(row["video_id"], row["start"], row["text"]) for row in rows]
+    found = {row["video_id"]: TranscriptMatch(row["video_id"], row["start"], row["text"]) for row in rows}
+    edited = await connection.fetch(
+        """SELECT video_id FROM transcripts WHERE library_id = $1 AND revision <> published_revision
+           ORDER BY video_id DESC LIMIT $2""",
+        principal.library_id,
+        MAX_UNPUBLISHED,
+    )
+    for row in edited:
+        found.pop(row["video_id"], None)
+        if (match := await _search_edited(connection, principal, row["video_id"], text)) is not None:
+            found[match.video_id] = match
+    return sorted(found.values(), key=lambda each: each.video_id, reverse=True)[:limit]
+
+
+async def _search_edited(
+    connection: Connection, principal: Principal, video_id: str, text: str
+) -> TranscriptMatch | None:
+    transcript = await load_transcript(connection, principal.library_id, video_id)
+    for row in transcript.segments:
+        if not row["deleted"] and text.casefold() in row["text"].casefold():
+            return TranscriptMatch(video_id, row["start"], row["text"])
+    return None

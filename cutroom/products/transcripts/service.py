@@ -19,8 +19,23 @@ from cutroom.library.rules import video_path
 from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.library.videos import set_transcript_language
-from cutroom.platform.db import Connection
+from cutroom.platform.db import Connection, insert
+from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
+from cutroom.products.transcripts.document import document_of, speaker_rows
+from cutroom.products.transcripts.editing.history import RevisionKind, after_change
+from cutroom.products.transcripts.editing.identity import keep_ids
+from cutroom.products.transcripts.editing.publishing import current_rows
+from cutroom.products.transcripts.editing.revisions import (
+    NewRevision,
+    RevisionAuthor,
+    TranscriptState,
+    add_revision,
+    find_state,
+    publish,
+    read_document,
+)
+from cutroom.products.transcripts.editing.splices import splices_between
 from cutroom.products.transcripts.schemas import Segment, Speaker, Subtitles, Transcript
 from cutroom.text.file_names import file_name
 from cutroom.text.language_tags import canonical_language, is_language
@@ -38,6 +53,11 @@ def speech_path(library_id: str, video_id: str) -> str:
 
 def alignment_path(library_id: str, video_id: str) -> str:
     return video_path(library_id, video_id, "transcript/words.json")
+
+
+def revision_words_path(library_id: str, video_id: str, revision: int) -> str:
+    """The words of a published revision that was edited."""
+    return video_path(library_id, video_id, f"transcript/words-{revision}.json")
 
 
 def subtitle_path(library_id: str, video_id: str, *, language: str, format_: SubtitleFormat) -> str:
@@ -72,24 +92,19 @@ async def get_transcript(
         return _pending("not_found", video_id)
     if job["status"] in UNFINISHED:
         return _pending("processing", video_id, processing_status=job["stage"] or "queued")
-    row = await connection.fetchrow(
-        """SELECT language, segments, speakers, alignment_path FROM transcripts
-           WHERE library_id = $1 AND video_id = $2""",
-        library_id,
-        video_id,
-    )
-    if job["status"] == JobState.FAILED or row is None:
+    found = await find_transcript(connection, library_id, video_id)
+    if job["status"] == JobState.FAILED or found is None:
         return _pending("failed", video_id)
     return Transcript(
         status="ready",
         user_video_id=video_id,
-        language=row["language"] if row["language"] != UNKNOWN_LANGUAGE else None,
-        segments=[Segment(**{name: each[name] for name in Segment.model_fields}) for each in row["segments"]],
-        speakers=[Speaker(**each) for each in row["speakers"]],
+        language=found.language if found.language != UNKNOWN_LANGUAGE else None,
+        segments=[Segment(**{name: each[name] for name in Segment.model_fields}) for each in found.segments],
+        speakers=[Speaker(**each) for each in found.speakers],
         word_alignment_url=storage.download_url(
-            row["alignment_path"], file_name(video.title, "words", extension="json")
+            found.alignment_path, file_name(video.title, "words", extension="json")
         ),
-        word_alignment_storage_path=row["alignment_path"],
+        word_alignment_storage_path=found.alignment_path,
     )
 
 
@@ -166,38 +181,89 @@ async def _has_subtitles(connection: Connection, library_id: str, video_id: str,
 async def save_transcript(
     connection: Connection, library_id: str, video_id: str, *, transcript: StoredTranscript, now: datetime
 ) -> None:
-    """Insert or replace a transcript, and set the video's language."""
-    await connection.execute(
-        """INSERT INTO transcripts
-               (library_id, video_id, language, segments, speakers, alignment_path, engine, created_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-           ON CONFLICT (library_id, video_id) DO UPDATE SET language = excluded.language, segments = excluded.segments,
-               speakers = excluded.speakers, alignment_path = excluded.alignment_path, engine = excluded.engine,
-               created_at = excluded.created_at""",
-        library_id,
-        video_id,
-        transcript.language,
-        list(transcript.segments),
-        list(transcript.speakers),
-        transcript.alignment_path,
-        transcript.engine,
-        now,
-    )
+    """Store what an engine recognized, and set the video's language.
+
+    If there is a transcript already, this is a new revision of it, in which segments of the same sound keep their ids.
+    """
+    state = await find_state(connection, library_id, video_id, lock=True)
+    if state is None:
+        row = {
+            "library_id": library_id,
+            "video_id": video_id,
+            "language": transcript.language,
+            "segments": list(transcript.segments),
+            "speakers": list(transcript.speakers),
+            "alignment_path": transcript.alignment_path,
+            "engine": transcript.engine,
+            "created_at": now,
+        }
+        await insert(connection, "transcripts", row)
+    else:
+        await _save_again(connection, library_id, video_id, state, transcript=transcript, now=now)
     if transcript.language != UNKNOWN_LANGUAGE:
         await set_transcript_language(connection, library_id, video_id, language=transcript.language)
 
 
-async def load_transcript(connection: Connection, library_id: str, video_id: str) -> StoredTranscript:
-    """The transcript of a video, for other products."""
-    row = await connection.fetchrow(
-        """SELECT language, segments, speakers, alignment_path, engine FROM transcripts
+async def _save_again(
+    connection: Connection,
+    library_id: str,
+    video_id: str,
+    state: TranscriptState,
+    *,
+    transcript: StoredTranscript,
+    now: datetime,
+) -> None:
+    before = await read_document(connection, library_id, video_id, state)
+    after = keep_ids(before, document_of(transcript.segments), new_id=lambda: new_id(now.timestamp()))
+    splices = splices_between(before, after)
+    revision = state.revision
+    if splices:
+        links = after_change(revision)
+        new = NewRevision(RevisionKind.RECOGNIZED, RevisionAuthor(), splices, links, {})
+        revision = await add_revision(connection, library_id, video_id, state, new, now=now)
+    segments = [
+        {**row, "id": segment.id, "deleted": segment.deleted}
+        for row, segment in zip(transcript.segments, after.segments, strict=True)
+    ]
+    await publish(
+        connection,
+        library_id,
+        video_id,
+        revision=revision,
+        segments=segments,
+        speakers=transcript.speakers,
+        alignment_path=transcript.alignment_path,
+    )
+    await connection.execute(
+        """UPDATE transcripts SET language = $3, engine = $4, created_at = $5, recognized_revision = $6
            WHERE library_id = $1 AND video_id = $2""",
         library_id,
         video_id,
+        transcript.language,
+        transcript.engine,
+        now,
+        revision,
     )
-    if row is None:
+
+
+async def load_transcript(connection: Connection, library_id: str, video_id: str) -> StoredTranscript:
+    """The current revision of the transcript of a video, for other products; deleted segments are marked."""
+    found = await find_transcript(connection, library_id, video_id)
+    if found is None:
         raise not_found()
-    return StoredTranscript(**dict(row))
+    return found
+
+
+async def find_transcript(connection: Connection, library_id: str, video_id: str) -> StoredTranscript | None:
+    """The current revision of a transcript; None if there is none."""
+    state = await find_state(connection, library_id, video_id)
+    if state is None:
+        return None
+    segments, speakers = state.segments, state.speakers
+    if state.revision != state.published_revision:
+        document = await read_document(connection, library_id, video_id, state)
+        segments, speakers = current_rows(state.segments, document), speaker_rows(state.speakers, document)
+    return StoredTranscript(state.language, segments, speakers, state.alignment_path, state.engine)
 
 
 async def require_transcript(connection: Connection, principal: Principal, video_id: str) -> tuple[Job, str | None]:

@@ -3,6 +3,7 @@
 from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.transcripts.activities import TranscriptActivities
+from cutroom.products.transcripts.editing.activities import AlignmentActivities
 
 
 def register(context: WorkerContext) -> Activities:
@@ -14,11 +15,22 @@ def register(context: WorkerContext) -> Activities:
         engines=context.engines,
         clock=context.clock,
     )
+    alignment = AlignmentActivities(
+        database=context.database,
+        storage=context.storage,
+        media_cache=context.media_cache,
+        sandbox=context.sandbox,
+        engines=context.engines,
+    )
     return {
         TaskQueue.SPEECH: [
             transcripts.detect_speech,
             transcripts.transcribe_chunk,
             transcripts.assemble_transcript,
             transcripts.delete_transcript_chunks,
+            alignment.plan_alignment,
+            alignment.align_chunk,
+            alignment.publish_revision,
+            alignment.delete_alignment,
         ],
     }

@@ -45,6 +45,7 @@ EXPORTED_TABLES = (
     "sources",
     "thumbnail_requests",
     "thumbnails",
+    "transcript_revisions",
     "transcripts",
     "videos",
     "voice_consents",

@@ -67,7 +67,7 @@ class SegmentChange:
 
 
 def compare(before: TranscriptDocument, after: TranscriptDocument) -> list[SegmentChange]:
-    """The segments that differ, matched by their ids, in the order of the later document; removed ones where they were."""
+    """The segments that differ, matched by their ids, in the order of the later document with removed ones between."""
     changes: list[tuple[float, int, SegmentChange]] = []
     for at, segment in enumerate(after.segments):
         position = before.positions.get(segment.id)

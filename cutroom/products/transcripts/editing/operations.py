@@ -163,17 +163,12 @@ class _Draft:
             case MergeSegments(segment_ids):
                 self._merge(segment_ids)
             case SetSpeaker(segment_ids, speaker):
-                self._require_speaker(speaker)
-                for at in self._find_all(segment_ids):
-                    self._replace(at, speaker=speaker)
+                self._set_speaker(segment_ids, speaker)
             case SetTimes():
                 self._set_times(operation)
-            case DeleteSegments(segment_ids):
+            case DeleteSegments(segment_ids) | RestoreSegments(segment_ids):
                 for at in self._find_all(segment_ids):
-                    self._replace(at, deleted=True)
-            case RestoreSegments(segment_ids):
-                for at in self._find_all(segment_ids):
-                    self._replace(at, deleted=False)
+                    self._replace(at, deleted=isinstance(operation, DeleteSegments))
             case InsertSegment():
                 self._insert(operation)
 
@@ -225,7 +220,7 @@ class _Draft:
         )
 
     def _merge(self, segment_ids: Sequence[str]) -> None:
-        if not 2 <= len(segment_ids) <= MAX_MERGED:  # noqa: PLR2004 (a merge needs two)
+        if not 2 <= len(segment_ids) <= MAX_MERGED:
             raise InvalidEditError("ids", f"Between 2 and {MAX_MERGED} segments.")
         found = sorted(self._find_all(segment_ids))
         first, last = found[0], found[-1]
@@ -237,6 +232,11 @@ class _Draft:
         text = checked_text(join_words([segment.text for segment in merged], language=self.context.language), "ids")
         end = max(segment.end_seconds for segment in merged)
         self._splice(first, last + 1, [replace(merged[0], text=text, end_seconds=end)])
+
+    def _set_speaker(self, segment_ids: Sequence[str], speaker: str) -> None:
+        self._require_speaker(speaker)
+        for at in self._find_all(segment_ids):
+            self._replace(at, speaker=speaker)
 
     def _set_times(self, operation: SetTimes) -> None:
         at = self._find(operation.segment_id)

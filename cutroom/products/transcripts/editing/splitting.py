@@ -32,18 +32,18 @@ def words_within(words: Sequence[TimedWord], start_seconds: float, end_seconds: 
     first = bisect_left(words, start_seconds - MAX_WORD_SECONDS, key=lambda word: word.start_seconds)
     last = bisect_left(words, end_seconds, key=lambda word: word.start_seconds)
     return [
-        word for word in words[first:last] if start_seconds <= (word.start_seconds + word.end_seconds) / 2 <= end_seconds
+        word
+        for word in words[first:last]
+        if start_seconds <= (word.start_seconds + word.end_seconds) / 2 <= end_seconds
     ]
 
 
-def fit_words(
-    text: str, start_seconds: float, end_seconds: float, *, known: Sequence[TimedWord]
-) -> list[DocumentWord]:
+def fit_words(text: str, start_seconds: float, end_seconds: float, *, known: Sequence[TimedWord]) -> list[DocumentWord]:
     """The words of a text with times: those of equal known words, and between them in proportion to their length."""
     units = word_units(text)
     if not units:
         return []
-    times = _known_times(units, known, start_seconds, end_seconds)
+    times = _known_times(units, _in_units(known), start_seconds, end_seconds)
     words: list[DocumentWord] = []
     at = 0
     while at < len(units):
@@ -93,6 +93,18 @@ def _clamped(segment: DocumentSegment, seconds: float) -> float:
 def _moment_in(word: DocumentWord, characters: int) -> float:
     share = characters / max(1, len(word.text))
     return word.start_seconds + share * (word.end_seconds - word.start_seconds)
+
+
+def _in_units(known: Sequence[TimedWord]) -> list[DocumentWord]:
+    """Words divided like the text: in scripts without spaces, a recognized word has several characters."""
+    divided: list[DocumentWord] = []
+    for word in known:
+        units = word_units(word.text)
+        if len(units) > 1:
+            divided += _spread(units, word.start_seconds, word.end_seconds)
+        else:
+            divided.append(DocumentWord(word.text, word.start_seconds, word.end_seconds))
+    return divided
 
 
 def _known_times(

@@ -99,7 +99,7 @@ def test_comparison_lists_changed_added_and_removed_segments() -> None:
 def test_ids_stay_when_the_same_sound_is_recognized_again() -> None:
     known = [replace(segment(at, f"This is sentence {at} of it"), id=f"k{at}") for at in range(50)]
     known[7] = replace(known[7], deleted=True)
-    randomness = random.Random(20)  # noqa: S311 (a test)
+    randomness = random.Random(20)
     again = [
         replace(
             each,

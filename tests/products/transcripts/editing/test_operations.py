@@ -156,7 +156,7 @@ _SECONDS = st.floats(-1.0, 70.0) | st.just(math.nan)
 def random_operation(draw: st.DrawFn) -> Operation:
     segment_id = st.sampled_from([*(f"s{at}" for at in range(6)), *(f"n{at}" for at in range(1, 9))])
     segment_ids = st.lists(segment_id, max_size=3).map(tuple)
-    return draw(
+    operation: Operation = draw(
         st.one_of(
             st.builds(ReplaceText, segment_id, _TEXT),
             st.builds(SplitSegment, segment_id, st.integers(-1, 25), st.none() | _SECONDS),
@@ -168,6 +168,7 @@ def random_operation(draw: st.DrawFn) -> Operation:
             st.builds(InsertSegment, _SECONDS, _SECONDS, _TEXT, st.just("speaker_1")),
         )
     )
+    return operation
 
 
 Model = dict[str, tuple[str, str, bool]]  # by id: text without spaces, speaker, deleted; order is checked by times
@@ -188,7 +189,10 @@ def predict(model: Model, operation: Operation, edited: TranscriptDocument) -> M
             first = next(each for each in edited.segments if each.id == segment_id)
             texts_ = ["".join(each.text.split()) for each in (first, added)]
             assert "".join(texts_) == model[segment_id][0]
-            after[segment_id], after[added.id] = (texts_[0], *model[segment_id][1:]), (texts_[1], *model[segment_id][1:])
+            after[segment_id], after[added.id] = (
+                (texts_[0], *model[segment_id][1:]),
+                (texts_[1], *model[segment_id][1:]),
+            )
         case MergeSegments(segment_ids):
             order = [each for each in model if each in segment_ids]
             merged = "".join(model[each][0] for each in order)

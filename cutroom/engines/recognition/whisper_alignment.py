@@ -1,0 +1,68 @@
+"""Aligns known text with speech by the cross-attention of a Whisper model."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cutroom.engines.errors import EngineError
+from cutroom.engines.models.device import Device
+from cutroom.engines.recognition.port import Word
+from cutroom.engines.recognition.whisper import WINDOW_SECONDS, load_whisper
+from cutroom.engines.recognition.whisper_languages import whisper_code
+from cutroom.engines.recognition.word_timestamps import RecognizedToken, align_words, uses_spaces
+from cutroom.engines.types import SAMPLE_RATE, TimeSpan
+
+if TYPE_CHECKING:
+    from cutroom.engines.types import Samples
+
+MIN_SECONDS = 0.1
+# The decoder reads at most this many tokens of text.
+MAX_TOKENS = 440
+
+
+class WhisperAligner:
+    """Shares the model with the recognizer of the process; the model itself serializes concurrent calls.
+
+    Only as much sound is encoded as there is, not the 30 s that transcription pads it to: the text is known, and the
+    encoder takes most of the time.
+    """
+
+    max_seconds = WINDOW_SECONDS
+
+    def __init__(self, folder: Path, *, cpu_threads: int, device: Device = Device.CPU, name: str = "whisper") -> None:
+        self.name = name
+        self._model: Any = load_whisper(folder, cpu_threads, device)[0]
+
+    def align(self, samples: "Samples", text: str, *, language: str) -> tuple[Word, ...]:
+        """Words with times relative to the start of `samples`; none if they cannot be found in the sound."""
+        seconds = len(samples) / SAMPLE_RATE
+        if not MIN_SECONDS <= seconds <= WINDOW_SECONDS or not text.strip():
+            return ()
+        tokenizer = self._tokenizer(language)
+        tokens = tokenizer.encode(" " + text.strip())
+        if not tokens or len(tokens) > MAX_TOKENS:
+            return ()
+        try:
+            features = self._model.feature_extractor(samples, padding=0)
+            features = features[..., : features.shape[-1] // 2 * 2]
+            encoded = self._model.encode(features)
+            [found] = self._model.find_alignment(tokenizer, [tokens], encoded, features.shape[-1])
+        except (RuntimeError, ValueError, IndexError) as error:
+            raise EngineError(f"The model {self.name} failed to align.") from error
+        return align_words(_tokens(found), speech=[TimeSpan(0.0, seconds)], spaced=uses_spaces(language))
+
+    def _tokenizer(self, language: str) -> Any:  # noqa: ANN401 (of faster-whisper)
+        from faster_whisper.tokenizer import Tokenizer  # type: ignore[import-untyped]  # noqa: PLC0415 (loads an engine)
+
+        code = whisper_code(language)
+        if code is None or code not in self._model.supported_languages:
+            raise EngineError(f"The model {self.name} does not support the language {language}.")
+        multilingual = self._model.model.is_multilingual
+        return Tokenizer(self._model.hf_tokenizer, multilingual, task="transcribe", language=code)
+
+
+def _tokens(found: Sequence[dict[str, Any]]) -> list[RecognizedToken]:
+    return [
+        RecognizedToken(each["word"], TimeSpan(float(each["start"]), float(each["end"])), float(each["probability"]))
+        for each in found
+    ]
