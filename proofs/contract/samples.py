@@ -61,6 +61,18 @@ BUCKET = {
     "secretAccessKey": "a-secret",
     "enabled": False,
 }
+EVERY_EDIT = {
+    "revision": 4,
+    "operations": [
+        {"op": "replaceText", "id": "s1", "text": "One two."},
+        {"op": "setTimes", "id": "s1", "start": 0, "end": 2},
+        {"op": "split", "id": "s1", "at": 3, "seconds": 1},
+        {"op": "insert", "start": 10, "end": 11.5, "text": "Three.", "speaker": "speaker_2"},
+        {"op": "setSpeaker", "ids": ["s1"], "speaker": "speaker_2"},
+        {"op": "delete", "ids": ["s1"]},
+        {"op": "restore", "ids": ["s1"]},
+    ],
+}
 SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /health": [Sample(caller="anonymous")],
     "GET /capabilities": [Sample(), Sample(caller="a creator-plan caller")],
@@ -113,6 +125,16 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(),
         *(Sample(of=state) for state in ("transcribing", "transcription failed", "untranscribed")),
     ],
+    "PATCH /videos/{videoId}/transcript": [
+        Sample({"revision": 4, "operations": [{"op": "replaceText", "id": "s1", "text": "Words!"}]}, fresh=True),
+        Sample(EVERY_EDIT, fresh=True),
+    ],
+    "POST /videos/{videoId}/transcript/undo": [Sample({"revision": 4}, fresh=True)],
+    "POST /videos/{videoId}/transcript/redo": [Sample({"revision": 4}, fresh=True)],
+    "GET /videos/{videoId}/transcript/revisions": [Sample(), Sample(query={"limit": "2"}), Sample(caller="a member")],
+    "GET /videos/{videoId}/transcript/revisions/{revision}": [Sample(), Sample(caller="a member")],
+    "GET /videos/{videoId}/transcript/revisions/{revision}/comparison": [Sample(query={"to": "4"})],
+    "POST /videos/{videoId}/transcript/revisions/{revision}/restore": [Sample({"revision": 4}, fresh=True)],
     "GET /videos/{videoId}/subtitles/{lang}": [
         Sample(),
         Sample(of="captions", query={"format": "vtt"}),

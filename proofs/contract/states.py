@@ -10,6 +10,7 @@ from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.products.speech.rules import new_voice_id
 from dev.scratch import Accounts
+from proofs.stage import transcript_history
 from proofs.stage.access_fixtures import VIDEO_SECONDS
 
 FAILURE = {"error_code": "INTERNAL", "error_message": "Processing failed.", "error_details": {"step": "reading"}}
@@ -74,8 +75,11 @@ class StateFixtures:
                 "speakers": [{"id": "speaker_1", "label": "Speaker 1"}],
                 "alignment_path": f"words/{video_id}",
                 "engine": "none",
+                **transcript_history.COLUMNS,
             }
             await self._insert("transcripts", transcript)
+            for revision in transcript_history.revision_rows(SEGMENT, user_id=self.user_id):
+                await self._insert("transcript_revisions", {"video_id": video_id, **revision})
         return video_id
 
     async def _videos(self) -> dict[str, Ids]:

@@ -21,11 +21,13 @@ from cutroom.products.speech.rules import DEFAULT_FORMAT, FORMATS, new_voice_id,
 from cutroom.products.speech.schemas import NewSpeech
 from cutroom.products.speech.synthesis import SynthesisRequest, clone_identity, engine_settings
 from dev.scratch import Accounts, Keyring, Person
+from proofs.stage import transcript_history
 
 CREDITS = 10_000  # enough for any single request
 LANGUAGE = "en"  # spoken in every video
 TARGET_LANGUAGES = ("es", "fr", "pt")  # of the examples in the OpenAPI document
 VIDEO_SECONDS = 360.0  # long enough for every product
+_RANDOM_IDS = ("videoId", "folderId", "endpointId", "characterId", "brandVoiceId")
 TOKEN_LIFETIME = timedelta(hours=1)
 KINDS = {"source": {"files": 1, "bytes": 1}}  # of files in an export
 
@@ -64,12 +66,12 @@ class LibraryFactory:
         async with self.accounts.connection.transaction():
             ids = await self._seed(library_id, user_id=person.user_id, marker=marker)
             key = await self.accounts.key(person, library_id=library_id, scopes=scopes)
-        markers = frozenset({marker, library_id, *ids.values()} - {LANGUAGE})
+        markers = frozenset({marker, library_id, *ids.values()} - {LANGUAGE, ids["revision"]})
         return LibraryFixture(person=person, library_id=library_id, key=key, ids=ids, markers=markers)
 
     async def _seed(self, library_id: str, *, user_id: str, marker: str) -> dict[str, str]:
         """Insert a row behind every path parameter, and at least two into paged lists; ids by parameter name."""
-        ids = {name: new_id() for name in ("videoId", "folderId", "endpointId", "characterId", "brandVoiceId")}
+        ids = {"revision": "1", **{name: new_id() for name in _RANDOM_IDS}}
         base = {"library_id": library_id, "created_at": system_clock()}
         video = {**base, "status": "ready", "title": marker, "media_type": "video", "duration_seconds": VIDEO_SECONDS}
         endpoint = {
@@ -101,6 +103,7 @@ class LibraryFactory:
             "speakers": [{"id": "speaker_1", "label": marker}],
             "alignment_path": marker,
             "engine": "none",
+            **transcript_history.COLUMNS,
         }
         captions = {
             **base,
@@ -346,6 +349,7 @@ class LibraryFactory:
             ("thumbnails", thumbnail),
             ("jobs", {**job, **download_job, "finished_at": base["created_at"]}),
             ("transcripts", transcript),
+            *transcript_history.revisions_of(transcript, user_id=user_id),
             ("captions", captions),
             ("jobs", {**job, **captions_job, "finished_at": base["created_at"]}),
             ("captions", {**captions, "language": LANGUAGE}),

@@ -192,6 +192,7 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await save(client, f"transcript_{silent}", "transcript-silent")
     await save(client, f"transcript_{spoken}", "transcript-ready")
     await save(client, f"captions_{spoken}_pt", "captions-ready")
+    await record_alignment(stage, client, spoken)
     await record_voices(stage, client, speech)
     await record_characters(stage, client)
     await record_dubs(stage, client, spoken)
@@ -199,6 +200,16 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await record_packaging(stage, client, spoken)
     await asyncio.wait_for(client.get_workflow_handle(f"reservation_{reserved}").result(), timeout=60)
     await save(client, f"reservation_{reserved}", "expire-reservation")
+
+
+async def record_alignment(stage: Stage, client: Client, spoken: str) -> None:
+    """The words of an edited transcript."""
+    operation = {"op": "replaceText", "id": "s1", "text": "It was the best of times, and then it was the worst."}
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        body = {"revision": 1, "operations": [operation]}
+        (await caller.patch(f"/v1/videos/{spoken}/transcript", json=body)).raise_for_status()
+    await _wait_for_result(client, f"align-transcript_{spoken}_2")
+    await save(client, f"align-transcript_{spoken}_2", "align-transcript")
 
 
 async def record_voices(stage: Stage, client: Client, speech: Path) -> None:

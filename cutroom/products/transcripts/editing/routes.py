@@ -86,7 +86,7 @@ async def compare_revisions(
     call: CurrentCall,
     video_id: VideoId,
     revision: RevisionNumber,
-    to: Annotated[int, Query(ge=1, le=MAX_REVISION, description="The revision to compare with.")],
+    to: Annotated[int, Query(ge=1, le=MAX_REVISION, description="The revision to compare with.", examples=[4])],
 ) -> RevisionComparison:
     """Returns the segments that differ between two revisions, matched by their ids."""
     return await _editor(call).compare(video_id, revision, to)

@@ -154,7 +154,7 @@ class TranscriptEdit(ClosedModel):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"revision": 1, "operations": [{"op": "replaceText", "id": "s1", "text": "Shall we begin?"}]}]
+            "examples": [{"revision": 4, "operations": [{"op": "replaceText", "id": "s1", "text": "Shall we begin?"}]}]
         }
     )
 
