@@ -39,7 +39,7 @@ DECLARATIONS = (
     EventDeclaration("video.updated", "A video's title, other details, poster or playback changed.", "Video"),
     EventDeclaration("job.cancelled", "A job was canceled. A `job.failed` event precedes it.", "Job"),
     EventDeclaration("credits.low", "The balance fell below the warning threshold.", "CreditsLow"),
-    EventDeclaration("transcript.edited", "A transcript was edited, or an edit undone.", "TranscriptEdited"),
+    EventDeclaration("transcript.edited", "A transcript has a new revision.", "TranscriptEdited"),
 )
 EVENT_TYPES: tuple[EventType, ...] = get_args(EventType)
 DEFAULT_TYPES: tuple[EventType, ...] = tuple(each.type for each in DECLARATIONS if each.is_default)

@@ -25,7 +25,7 @@ CREATE TABLE transcript_revisions (
     revision integer NOT NULL,
     id text COLLATE "C" NOT NULL,
     kind text NOT NULL CONSTRAINT transcript_revisions_kind_check
-        CHECK (kind IN ('recognized', 'edited', 'undone', 'redone', 'restored')),
+        CHECK (kind IN ('recognition', 'edit', 'undo', 'redo', 'restore')),
     actor_kind text NOT NULL,
     user_id text COLLATE "C", -- none for an engine
     created_at timestamptz NOT NULL,

@@ -7,11 +7,11 @@ from cutroom.platform.ids import new_id
 
 CURRENT = 4
 COLUMNS = {"revision": CURRENT}  # of the transcript
-_LINKS = {2: ("edited", 1, None), 3: ("edited", 2, None), 4: ("undone", 1, 3)}
+_LINKS = {2: ("edit", 1, None), 3: ("edit", 2, None), 4: ("undo", 1, 3)}
 
 
 def revision_rows(segment: Mapping[str, Any], *, user_id: str) -> list[dict[str, Any]]:
-    """Two edits of the only segment, of which the second was undone; the first revision has no row."""
+    """Two edits of the only segment and an undo of the second; the first revision has no row."""
     first = {"id": "s1", **{name: segment[name] for name in ("start", "end", "speaker", "text")}}
     contents = [first, {**first, "text": f"{first['text']} A"}, {**first, "text": f"{first['text']} B"}]
     changes = {2: (contents[0], contents[1]), 3: (contents[1], contents[2]), 4: (contents[2], contents[1])}
@@ -22,12 +22,12 @@ def revision_rows(segment: Mapping[str, Any], *, user_id: str) -> list[dict[str,
             "kind": kind,
             "actor_kind": "key",
             "user_id": user_id,
-            "summary": {"replaceText": 1} if kind == "edited" else {},
+            "summary": {"replaceText": 1} if kind == "edit" else {},
             "splices": [{"at": 0, "removed": [changes[revision][0]], "inserted": [changes[revision][1]]}],
             "size_bytes": 400,
             "undo_to": undo_to,
             "redo_to": redo_to,
-            "restored_from": 2 if kind == "undone" else None,
+            "restored_from": 2 if kind == "undo" else None,
         }
         for revision, (kind, undo_to, redo_to) in _LINKS.items()
     ]

@@ -33,7 +33,7 @@ class TranscriptRevisionRow(Table):
 
     __tablename__ = "transcript_revisions"
     __table_args__ = (
-        CheckConstraint("kind IN ('recognized', 'edited', 'undone', 'redone', 'restored')", name="kind"),
+        CheckConstraint("kind IN ('recognition', 'edit', 'undo', 'redo', 'restore')", name="kind"),
         ForeignKeyConstraint(
             ["library_id", "video_id"], ["transcripts.library_id", "transcripts.video_id"], ondelete="CASCADE"
         ),

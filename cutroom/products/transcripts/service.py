@@ -219,7 +219,7 @@ async def _save_again(
     revision = state.revision
     if splices:
         links = after_change(revision)
-        new = NewRevision(RevisionKind.RECOGNIZED, RevisionAuthor(), splices, links, {})
+        new = NewRevision(RevisionKind.RECOGNITION, RevisionAuthor(), splices, links, {})
         revision = await add_revision(connection, library_id, video_id, state, new, now=now)
     segments = [
         {**row, "id": segment.id, "deleted": segment.deleted}

@@ -14,11 +14,11 @@ from cutroom.products.transcripts.document import DocumentSegment, TranscriptDoc
 class RevisionKind(StrEnum):
     """How a revision came about."""
 
-    RECOGNIZED = "recognized"  # by an engine
-    EDITED = "edited"
-    UNDONE = "undone"
-    REDONE = "redone"
-    RESTORED = "restored"
+    RECOGNITION = "recognition"  # by an engine
+    EDIT = "edit"
+    UNDO = "undo"
+    REDO = "redo"
+    RESTORE = "restore"
 
 
 @dataclass(frozen=True, slots=True)

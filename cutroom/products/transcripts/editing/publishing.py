@@ -1,7 +1,7 @@
 """How the current revision becomes the transcript that new products and exports use.
 
-Edits are stored as small differences to what was published last. Whoever reads the transcript gets them applied at
-once; words and subtitle files follow when the edited text has been aligned with the sound.
+Edits are stored as small differences to what was published last. Readers get them applied at once; words and subtitle
+files follow when the edited text has been aligned with the sound.
 """
 
 from collections.abc import Mapping, Sequence

@@ -94,7 +94,7 @@ class NewRevision:
 async def find_state(
     connection: Connection, library_id: str, video_id: str, *, lock: bool = False
 ) -> TranscriptState | None:
-    """The stored transcript; with `lock`, nobody else changes it before the transaction ends."""
+    """The stored transcript; with `lock`, it does not change before the transaction ends."""
     row = await connection.fetchrow(f"{_STATE} FOR UPDATE" if lock else _STATE, library_id, video_id)
     return TranscriptState(**dict(row)) if row is not None else None
 
@@ -196,7 +196,7 @@ async def find_revision(
 
 def first_revision(state: TranscriptState) -> StoredRevision:
     """The first recognition, which is not stored as a difference."""
-    return StoredRevision(FIRST, RevisionKind.RECOGNIZED, RevisionAuthor(), state.created_at, {})
+    return StoredRevision(FIRST, RevisionKind.RECOGNITION, RevisionAuthor(), state.created_at, {})
 
 
 async def read_links(

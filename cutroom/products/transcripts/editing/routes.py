@@ -16,7 +16,7 @@ from cutroom.products.transcripts.editing.schemas import (
     TranscriptEdit,
     described,
 )
-from cutroom.products.transcripts.editing.service import Editor
+from cutroom.products.transcripts.editing.service import TranscriptEditor
 from cutroom.web.middleware import CurrentCall, OperationRoute, RequestCall
 from cutroom.web.operation import Access, operation
 from cutroom.web.paging import DEFAULT_PAGE, MAX_PAGE
@@ -48,7 +48,7 @@ async def undo_edit(call: CurrentCall, video_id: VideoId, guard: RevisionGuard) 
 @router.post("/videos/{videoId}/transcript/redo", summary="Redo an edit of a transcript")
 @operation(scope=Scope.DUBS_WRITE, access=Access.WRITE, errors=(Code.CONFLICT, Code.FAILED_PRECONDITION))
 async def redo_edit(call: CurrentCall, video_id: VideoId, guard: RevisionGuard) -> TranscriptChange:
-    """Repeats the change that was undone last, as a new revision."""
+    """Reverts the last undo, as a new revision."""
     return _recorded(call, guard.revision, await _editor(call).redo(video_id, guard.revision))
 
 
@@ -101,8 +101,8 @@ async def restore_revision(
     return _recorded(call, guard.revision, await _editor(call).restore(video_id, revision, guard.revision))
 
 
-def _editor(call: RequestCall) -> Editor:
-    return Editor(call.connection, call.principal, call.runtime.storage, call.now)
+def _editor(call: RequestCall) -> TranscriptEditor:
+    return TranscriptEditor(call.connection, call.principal, call.runtime.storage, call.now)
 
 
 def _recorded(call: RequestCall, before: int, change: TranscriptChange) -> TranscriptChange:

@@ -207,7 +207,7 @@ class TranscriptRevision(ApiModel):
 
 _REVISION: dict[str, Any] = {
     "revision": 2,
-    "kind": "edited",
+    "kind": "edit",
     "createdAt": "2026-11-19T10:20:30Z",
     "actorKind": "key",
     "userId": "01j9z3k4m5n6p7q8r9s0t1v2w3",

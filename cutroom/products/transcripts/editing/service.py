@@ -68,7 +68,7 @@ class AlignmentRef:
 
 
 @dataclass(frozen=True, slots=True)
-class Editor:
+class TranscriptEditor:
     """A caller who edits a transcript now."""
 
     connection: Connection
@@ -96,16 +96,16 @@ class Editor:
             raise invalid_field(error.field, error.message) from error
         summary = Counter[str](each.op for each in edit.operations)
         return await self._save(
-            video_id, state, (before, after), RevisionKind.EDITED, history.after_change(state.revision), summary=summary
+            video_id, state, (before, after), RevisionKind.EDIT, history.after_change(state.revision), summary=summary
         )
 
     async def undo(self, video_id: str, revision: int) -> TranscriptChange:
-        """Return to what the transcript was before the last change that is not undone."""
-        return await self._walk(video_id, revision, RevisionKind.UNDONE, history.undo)
+        """Return to the content before the last change; after another undo, to the content before that."""
+        return await self._walk(video_id, revision, RevisionKind.UNDO, history.undo)
 
     async def redo(self, video_id: str, revision: int) -> TranscriptChange:
-        """Repeat the change that was undone last."""
-        return await self._walk(video_id, revision, RevisionKind.REDONE, history.redo)
+        """Revert the last undo."""
+        return await self._walk(video_id, revision, RevisionKind.REDO, history.redo)
 
     async def restore(self, video_id: str, target: int, revision: int) -> TranscriptChange:
         """Return to the content of an earlier revision."""
@@ -115,7 +115,7 @@ class Editor:
             video_id,
             state,
             (before, after),
-            RevisionKind.RESTORED,
+            RevisionKind.RESTORE,
             history.after_change(state.revision),
             restored_from=target,
         )
@@ -154,8 +154,8 @@ class Editor:
         state = await self._lock(video_id, revision)
         found = step(await read_links(self.connection, self.principal.library_id, video_id, state), state.revision)
         if found is None:
-            reason = "nothing_to_undo" if kind is RevisionKind.UNDONE else "nothing_to_redo"
-            message = "There is nothing to undo." if kind is RevisionKind.UNDONE else "There is nothing to redo."
+            reason = "nothing_to_undo" if kind is RevisionKind.UNDO else "nothing_to_redo"
+            message = "There is nothing to undo." if kind is RevisionKind.UNDO else "There is nothing to redo."
             raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": reason})
         documents = await self._read(video_id, state), await self._read(video_id, state, found.target)
         return await self._save(video_id, state, documents, kind, found.links, restored_from=found.target)
@@ -174,7 +174,7 @@ class Editor:
         """Store a revision, publish its event, and start the alignment of its words."""
         before, after = documents
         splices = splices_between(before, after)
-        if not splices and kind in {RevisionKind.EDITED, RevisionKind.RESTORED}:
+        if not splices and kind in {RevisionKind.EDIT, RevisionKind.RESTORE}:
             return TranscriptChange(video_id=video_id, revision=state.revision, changes=[], total_changes=0)
         library_id = self.principal.library_id
         author = RevisionAuthor(self.principal.kind.value, self.principal.user_id)

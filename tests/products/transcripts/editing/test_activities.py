@@ -86,7 +86,7 @@ async def test_edited_words_are_aligned_with_the_sound(
     library_id, video_id = transcribed.library_id, transcribed.video_id
     sound = tmp_path / "speech.flac"
     clip = ensure_clips(clips_folder()) / "two_cities.wav"
-    command = ["ffmpeg", "-v", "error", "-i", clip, "-ac", "1", "-ar", "16000", sound]
+    command = ["ffmpeg", "-v", "error", "-i", str(clip), "-ac", "1", "-ar", "16000", str(sound)]
     subprocess.run(command, check=True)
     await runtime.storage.put(service.speech_path(library_id, video_id), sound)
     wrong = [Word("Nothing", 0.0, 0.1, 1.0), Word("heard.", 5.9, 6.0, 1.0)]
@@ -175,12 +175,12 @@ async def test_only_the_newest_revision_is_published_until_many_wait(
     assert not await align(activities, AlignmentRef(library_id, video_id, 2))
     assert await align(activities, AlignmentRef(library_id, video_id, 4))
     assert not await align(activities, AlignmentRef(library_id, video_id, 4))
-    undone = await api.post(f"/videos/{video_id}/transcript/undo", json={"revision": 4})
-    assert undone.status_code == 200
+    reverted = await api.post(f"/videos/{video_id}/transcript/undo", json={"revision": 4})
+    assert reverted.status_code == 200
     assert (await texts(api, video_id))[0] == "Text 2."
 
 
-async def test_recognizing_again_keeps_ids_and_is_a_revision_that_can_be_undone(
+async def test_recognizing_again_keeps_ids_and_is_a_revision_that_can_be_reverted(
     runtime: Runtime, api: httpx.AsyncClient, transcribed: TranscribedVideo
 ) -> None:
     library_id, video_id = transcribed.library_id, transcribed.video_id
@@ -198,7 +198,7 @@ async def test_recognizing_again_keeps_ids_and_is_a_revision_that_can_be_undone(
         async with runtime.database.transaction(library_id) as connection:
             await service.save_transcript(connection, library_id, video_id, transcript=again, now=system_clock())
     after = (await api.get(f"/videos/{video_id}/transcript/revisions/3")).json()
-    assert (after["kind"], after["actorKind"]) == ("recognized", "engine")
+    assert (after["kind"], after["actorKind"]) == ("recognition", "engine")
     assert [each["id"] for each in after["segments"][:3]] == [each["id"] for each in before]
     assert await texts(api, video_id) == [row["text"] for row in rows]
     assert (await api.get(f"/videos/{video_id}/transcript/revisions")).json()["revision"] == 3

@@ -63,18 +63,18 @@ def test_a_difference_of_another_document_is_refused() -> None:
 @given(st.lists(st.sampled_from(["edit", "undo", "redo"]), max_size=40))
 def test_undo_and_redo_walk_like_the_two_stacks_of_an_editor(steps: list[str]) -> None:
     contents, links, current = {1: 0}, {1: HistoryLinks()}, 1
-    undone: list[int] = []
+    to_redo: list[int] = []
     done = [0]
     for number, step in enumerate(steps, start=1):
         if step == "edit":
             contents[current + 1], links[current + 1] = number, after_change(current)
-            done, undone = [*done, number], []
+            done, to_redo = [*done, number], []
         else:
             found = undo(links, current) if step == "undo" else redo(links, current)
             if step == "undo" and len(done) > 1:
-                undone.append(done.pop())
-            elif step == "redo" and undone:
-                done.append(undone.pop())
+                to_redo.append(done.pop())
+            elif step == "redo" and to_redo:
+                done.append(to_redo.pop())
             else:
                 assert found is None
                 continue

@@ -60,9 +60,9 @@ async def test_an_edit_is_seen_at_once_and_has_an_author(
     edited, recognized = page["revisions"]
     assert edited["operations"] == {"replaceText": 1}
     assert (edited["kind"], edited["actorKind"], recognized["kind"], recognized["actorKind"]) == (
-        "edited",
+        "edit",
         "key",
-        "recognized",
+        "recognition",
         "engine",
     )
     assert "userId" in edited
@@ -70,7 +70,7 @@ async def test_an_edit_is_seen_at_once_and_has_an_author(
         "SELECT payload FROM events WHERE library_id = $1 AND type = 'transcript.edited'", transcribed.library_id
     )
     assert [row["payload"] for row in rows] == [
-        {"videoId": video_id, "revision": 2, "kind": "edited", "changedSegments": 1}
+        {"videoId": video_id, "revision": 2, "kind": "edit", "changedSegments": 1}
     ]
     start = await accounts.connection.fetchrow(
         "SELECT * FROM outbox WHERE library_id = $1 AND workflow = 'align-transcript'", transcribed.library_id
@@ -126,7 +126,7 @@ async def test_undo_redo_and_restore_are_revisions(api: httpx.AsyncClient, trans
     assert await step("revisions/1/restore", 7) == TEXTS[0]
     assert await step("undo", 8) == "B"
     kinds = [each["kind"] for each in (await api.get(f"{path}/revisions")).json()["revisions"]]
-    assert kinds == ["undone", "restored", "redone", "undone", "undone", "edited", "edited", "edited", "recognized"]
+    assert kinds == ["undo", "restore", "redo", "undo", "undo", "edit", "edit", "edit", "recognition"]
     old = (await api.get(f"{path}/revisions/3")).json()
     assert [each["text"] for each in old["segments"]] == ["B", TEXTS[1]]
     compared = (await api.get(f"{path}/revisions/2/comparison?to=4")).json()
@@ -311,7 +311,7 @@ async def test_an_edit_of_a_long_transcript_writes_little(
             "start": at * 1.5,
             "end": at * 1.5 + 1.4,
             "speaker": f"speaker_{at % 3}",
-            "text": f"This is sentence {at} of a long talk about {new_id()}, which nobody repeats.",
+            "text": f"This is sentence {at} of a long talk about {new_id()}, which is long.",
             "deleted": False,
             "words": 0,
         }
