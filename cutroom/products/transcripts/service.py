@@ -57,7 +57,17 @@ def alignment_path(library_id: str, video_id: str) -> str:
 
 def revision_words_path(library_id: str, video_id: str, revision: int) -> str:
     """The words of a published revision that was edited."""
-    return video_path(library_id, video_id, f"transcript/words-{revision}.json")
+    return f"{revision_words_prefix(library_id, video_id)}{revision}.json"
+
+
+def revision_words_prefix(library_id: str, video_id: str) -> str:
+    """What the paths of all published revisions begin with."""
+    return video_path(library_id, video_id, "transcript/words-")
+
+
+def aligned_path(library_id: str, video_id: str, revision: int, *, name: str) -> str:
+    """Words of a part of a revision, until it is published."""
+    return video_path(library_id, video_id, f"transcript/chunks/aligned-{revision}/{name}")
 
 
 def subtitle_path(library_id: str, video_id: str, *, language: str, format_: SubtitleFormat) -> str:

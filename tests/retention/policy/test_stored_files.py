@@ -15,7 +15,13 @@ from cutroom.products.shorts.service import output_path
 from cutroom.products.speech.rules import synthesis_path, voice_path
 from cutroom.products.thumbnails.service import image_path
 from cutroom.products.transcripts.activities import _work_path
-from cutroom.products.transcripts.service import alignment_path, speech_path, subtitle_path
+from cutroom.products.transcripts.service import (
+    aligned_path,
+    alignment_path,
+    revision_words_path,
+    speech_path,
+    subtitle_path,
+)
 from cutroom.products.uploads.partial_parts import _folder
 from cutroom.retention.exports.rules import ExportRef
 from cutroom.retention.policy.rules import UsageKind
@@ -41,6 +47,8 @@ PATHS = [
     (video_path(L, V, "proxy.aac"), INTERMEDIATE),
     (_chunk_path(JOB, V, "speech-00000.flac"), INTERMEDIATE),
     (alignment_path(L, V), DOCUMENT),
+    (revision_words_path(L, V, 2), DOCUMENT),
+    (aligned_path(L, V, 2, name="00000.json"), INTERMEDIATE),
     (_work_path(JOB, V, "speech.json"), INTERMEDIATE),
     (subtitle_path(L, V, language="pt", format_="srt"), DOCUMENT),
     (DUB.path("script.json"), OUTPUT),

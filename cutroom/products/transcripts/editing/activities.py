@@ -14,7 +14,6 @@ from cutroom.engines.registry import Engines
 from cutroom.engines.samples import read_samples
 from cutroom.engines.types import SAMPLE_RATE
 from cutroom.jobs.steps import heartbeating
-from cutroom.library.rules import video_path
 from cutroom.library.service import get_duration
 from cutroom.media.audio import decode_speech
 from cutroom.media.local_cache import LocalMediaCache
@@ -227,7 +226,7 @@ async def _document(connection: Connection, ref: AlignmentRef, state: Transcript
 
 
 def _words_prefix(ref: AlignmentRef) -> str:
-    return video_path(ref.library_id, ref.video_id, "transcript/words-")
+    return service.revision_words_prefix(ref.library_id, ref.video_id)
 
 
 def _revision_of(path: str) -> int:
@@ -236,4 +235,4 @@ def _revision_of(path: str) -> int:
 
 
 def _work_path(ref: AlignmentRef, name: str) -> str:
-    return video_path(ref.library_id, ref.video_id, f"transcript/chunks/aligned-{ref.revision}/{name}")
+    return service.aligned_path(ref.library_id, ref.video_id, ref.revision, name=name)
