@@ -20,6 +20,7 @@ from cutroom.products.downloads.contents import load_assets
 from cutroom.products.thumbnails.inputs import writing_input
 from cutroom.products.transcripts import service
 from cutroom.products.transcripts.alignment import attach_words, read_words, segment_rows, write_alignment
+from cutroom.products.transcripts.editing import revisions
 from cutroom.products.transcripts.editing.activities import AlignmentActivities
 from cutroom.products.transcripts.editing.service import AlignmentRef
 from cutroom.products.transcripts.export import export_files
@@ -178,6 +179,35 @@ async def test_only_the_newest_revision_is_published_until_many_wait(
     reverted = await api.post(f"/videos/{video_id}/transcript/undo", json={"revision": 4})
     assert reverted.status_code == 200
     assert (await texts(api, video_id))[0] == "Text 2."
+
+
+async def test_old_revisions_are_pruned_once_they_are_published(
+    runtime: Runtime,
+    api: httpx.AsyncClient,
+    transcribed: TranscribedVideo,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is left can be read and undone; what is gone is not found."""
+    monkeypatch.setattr(revisions, "MAX_REVISIONS", 3)
+    monkeypatch.setattr(revisions, "PRUNED_EVERY", 1)
+    library_id, video_id = transcribed.library_id, transcribed.video_id
+    path = f"/videos/{video_id}/transcript"
+    for revision in range(1, 6):
+        await edit(api, video_id, revision, replace_text("s1", f"Text {revision}."))
+    assert await align(activities_of(runtime, tmp_path, None), AlignmentRef(library_id, video_id, 6))
+    await edit(api, video_id, 6, replace_text("s1", "Text 6."))
+    page = (await api.get(f"{path}/revisions")).json()
+    assert [each["revision"] for each in page["revisions"]] == [7, 6, 5]
+    assert (await api.get(f"{path}/revisions/3")).status_code == 404
+    assert (await api.get(f"{path}/revisions/1")).status_code == 404
+    found = []
+    for revision in range(7, 10):
+        response = await api.post(f"{path}/undo", json={"revision": revision})
+        found.append(
+            (await texts(api, video_id))[0] if response.status_code == 200 else response.json()["error"]["code"]
+        )
+    assert found == ["Text 5.", "Text 4.", "FAILED_PRECONDITION"]
 
 
 async def test_recognizing_again_keeps_ids_and_is_a_revision_that_can_be_reverted(

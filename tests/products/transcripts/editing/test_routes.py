@@ -290,7 +290,7 @@ async def test_a_repeated_undo_with_an_idempotency_key_is_made_once(
     assert second.headers["Idempotency-Replayed"] == "true"
 
 
-async def test_old_revisions_are_pruned(
+async def test_unpublished_revisions_are_never_pruned(
     api: httpx.AsyncClient, transcribed: TranscribedVideo, monkeypatch: pytest.MonkeyPatch, accounts: Accounts
 ) -> None:
     """The current revision and the published one can always be read."""
