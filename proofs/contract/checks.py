@@ -33,6 +33,8 @@ BAD_QUERIES = {
     "DELETE /library": {"confirm": "nonsense"},
     "DELETE /videos/{videoId}": {"permanently": "nonsense"},
     "GET /trash": {"limit": "0"},
+    "GET /videos/{videoId}/transcript/revisions": {"limit": "0"},
+    "GET /videos/{videoId}/transcript/revisions/{revision}/comparison": {"to": "0"},
     "GET /audit-log/export": {"since": "nonsense"},
 }
 MISSING = {
@@ -121,7 +123,8 @@ async def _not_found(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation.endswith("/library/destination"):
         await stage.rows.remove_destination()
     ids = dict.fromkeys(re.findall(r"\{(\w+(?:Id|_id))\}", operation), new_id())
-    return [await stage.call(operation, SAMPLES[operation][0].body, ids=ids)]
+    sample = SAMPLES[operation][0]
+    return [await stage.call(operation, sample.body, query=sample.query, ids=ids)]
 
 
 async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
@@ -129,6 +132,10 @@ async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
         return [await send(stage, operation, _fast_sample(operation))]
     if operation in IN_THE_MAKING:
         return [await stage.call(operation, ids=stage.states[IN_THE_MAKING[operation]])]
+    if "/transcript" in operation:  # without a finished one
+        sample = SAMPLES[operation][0]
+        ids = {"videoId": stage.states["transcribing"]["videoId"]}
+        return [await stage.call(operation, sample.body, query=sample.query, ids=ids)]
     if operation == "DELETE /library":
         owner = await stage.new_owner(owns_workspace=True)
         return [await stage.call(operation, query={"confirm": owner.ids["libraryId"]}, caller=owner)]
@@ -157,7 +164,8 @@ async def _rate_limited(stage: Stage, operation: str) -> list[ApiResponse]:
 
 async def _internal_error(stage: Stage, operation: str) -> list[ApiResponse]:
     query = {"confirm": stage.rows.library_id} if operation == "DELETE /library" else {}
-    return [await send(stage, operation, Sample(_fast_sample(operation).body, query=query))]
+    sample = _fast_sample(operation)
+    return [await send(stage, operation, Sample(sample.body, query={**sample.query, **query}))]
 
 
 _PROVOKE_ERROR: dict[int, Callable[[Stage, str], Awaitable[list[ApiResponse]]]] = {

@@ -29,6 +29,8 @@ EXTRA_RULES = {
     "exportAuditLog": "times must exist in UTC",
     "listOutputCopies": "a page token is opaque",
     "listWebhookDeliveries": "a page token is opaque",
+    "listRevisions": "a page token is opaque",
+    "editTranscript": "segments exist, and times fit their neighbors",
     "recoverWebhookDeliveries": "times must exist in UTC",
     "listEvents": "a cursor is opaque, and names of types are separated by commas",
     "streamEvents": "a cursor is opaque, and names of types are separated by commas",
