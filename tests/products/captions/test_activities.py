@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
 from temporalio.testing import ActivityEnvironment
 
 from cutroom.engines.registry import Engines
@@ -14,6 +15,7 @@ from cutroom.jobs.lifecycle import JobRef
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.products.captions.activities import CaptionActivities
+from cutroom.products.transcripts.service import subtitle_path
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.products.conftest import TranscribedVideo
@@ -106,3 +108,19 @@ async def test_translation_through_two_engines_has_the_class_of_both(
     outcome = await result(runtime, transcribed, first, second, language="es")
     assert (outcome["quality"], outcome["engines"], outcome["via"]) == ("review", ["one", "two"], ["pt"])
     assert (await result(runtime, transcribed, first, second))["quality"] == "publishable"
+
+
+async def test_captions_are_those_of_the_edited_transcript_without_its_deleted_segments(
+    runtime: Runtime, api: httpx.AsyncClient, transcribed: TranscribedVideo
+) -> None:
+    operations = [{"op": "replaceText", "id": "s2", "text": "The bus leaves at noon."}, {"op": "delete", "ids": ["s1"]}]
+    response = await api.patch(
+        f"/videos/{transcribed.video_id}/transcript", json={"revision": 1, "operations": operations}
+    )
+    assert response.status_code == 200
+    await result(runtime, transcribed, EchoTranslator("one", Route("en", "pt", Quality.PUBLISHABLE)))
+    path = subtitle_path(transcribed.library_id, transcribed.video_id, language="pt", format_="srt")
+    cues = b"".join([chunk async for chunk in runtime.storage.read(path)]).decode()
+    assert "bus leaves" in cues
+    assert "train" not in cues
+    assert "Good morning" not in cues
