@@ -30,7 +30,8 @@ CREATE TABLE transcript_revisions (
     user_id text COLLATE "C", -- none for an engine
     created_at timestamptz NOT NULL,
     summary jsonb NOT NULL, -- the number of operations of each kind
-    splices jsonb NOT NULL, -- the difference to the revision before, in both directions
+    splices jsonb NOT NULL, -- segments that differ from the revision before, in both directions
+    labels jsonb NOT NULL, -- labels of speakers that differ from it
     size_bytes integer NOT NULL,
     undo_to integer,
     redo_to integer,

@@ -69,6 +69,8 @@ EVERY_EDIT = {
         {"op": "split", "id": "s1", "at": 3, "seconds": 1},
         {"op": "insert", "start": 10, "end": 11.5, "text": "Three.", "speaker": "speaker_2"},
         {"op": "setSpeaker", "ids": ["s1"], "speaker": "speaker_2"},
+        {"op": "renameSpeaker", "speaker": "speaker_2", "label": "Ada"},
+        {"op": "mergeSpeakers", "speakers": ["speaker_1"], "into": "speaker_2"},
         {"op": "delete", "ids": ["s1"]},
         {"op": "restore", "ids": ["s1"]},
     ],

@@ -1,7 +1,7 @@
 """The editable transcript: segments with ids that stay the same through edits."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -56,9 +56,10 @@ class DocumentSegment:
 
 @dataclass(frozen=True)
 class TranscriptDocument:
-    """The segments of one revision, in order."""
+    """The segments of one revision, in order, and the labels of its speakers."""
 
     segments: tuple[DocumentSegment, ...]
+    labels: Mapping[str, str] = field(default_factory=dict)  # by speaker
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
@@ -81,18 +82,17 @@ def recognized_id(position: int) -> str:
     return f"s{position + 1}"
 
 
-def document_of(rows: Sequence[Mapping[str, Any]]) -> TranscriptDocument:
-    """The document of stored segments."""
-    return TranscriptDocument(
-        tuple(DocumentSegment.from_row(row, fallback_id=recognized_id(at)) for at, row in enumerate(rows))
-    )
+def document_of(rows: Sequence[Mapping[str, Any]], speakers: Sequence[Mapping[str, Any]]) -> TranscriptDocument:
+    """The document of stored segments and speakers."""
+    segments = tuple(DocumentSegment.from_row(row, fallback_id=recognized_id(at)) for at, row in enumerate(rows))
+    labels = {each.speaker: speaker_label(each.speaker) for each in segments}
+    return TranscriptDocument(segments, labels | {each["id"]: each["label"] for each in speakers})
 
 
-def speaker_rows(speakers: Sequence[Mapping[str, Any]], document: TranscriptDocument) -> list[dict[str, Any]]:
-    """The labeled speakers, with those that edits have added."""
-    known = {each["id"] for each in speakers}
-    added = [{"id": name, "label": speaker_label(name)} for name in document.speakers if name not in known]
-    return [*(dict(each) for each in speakers), *added]
+def speaker_rows(document: TranscriptDocument) -> list[dict[str, Any]]:
+    """The labeled speakers in the order in which they first appear, then those who no longer say anything."""
+    order = dict.fromkeys([*document.speakers, *document.labels])
+    return [{"id": speaker, "label": document.labels[speaker]} for speaker in order]
 
 
 def speaker_label(speaker: str) -> str:

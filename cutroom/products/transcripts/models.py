@@ -49,6 +49,7 @@ class TranscriptRevisionRow(Table):
     created_at: Mapped[Instant]
     summary: Mapped[dict[str, int]] = mapped_column(JSONB)  # the number of operations of each kind
     splices: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    labels: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     size_bytes: Mapped[int]
     undo_to: Mapped[int | None]
     redo_to: Mapped[int | None]

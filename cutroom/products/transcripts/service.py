@@ -23,6 +23,7 @@ from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts.document import document_of, speaker_rows
+from cutroom.products.transcripts.editing.differences import difference_between
 from cutroom.products.transcripts.editing.history import RevisionKind, after_change
 from cutroom.products.transcripts.editing.identity import keep_ids
 from cutroom.products.transcripts.editing.publishing import current_rows
@@ -35,7 +36,6 @@ from cutroom.products.transcripts.editing.revisions import (
     publish,
     read_document,
 )
-from cutroom.products.transcripts.editing.splices import splices_between
 from cutroom.products.transcripts.schemas import Segment, Speaker, Subtitles, Transcript
 from cutroom.text.file_names import file_name
 from cutroom.text.language_tags import canonical_language, is_language
@@ -224,12 +224,13 @@ async def _save_again(
     now: datetime,
 ) -> None:
     before = await read_document(connection, library_id, video_id, state)
-    after = keep_ids(before, document_of(transcript.segments), new_id=lambda: new_id(now.timestamp()))
-    splices = splices_between(before, after)
+    recognized = document_of(transcript.segments, transcript.speakers)
+    after = keep_ids(before, recognized, new_id=lambda: new_id(now.timestamp()))
+    difference = difference_between(before, after)
     revision = state.revision
-    if splices:
+    if difference:
         links = after_change(revision)
-        new = NewRevision(RevisionKind.RECOGNITION, RevisionAuthor(), splices, links, {})
+        new = NewRevision(RevisionKind.RECOGNITION, RevisionAuthor(), difference, links, {})
         revision = await add_revision(connection, library_id, video_id, state, new, now=now)
     segments = [
         {**row, "id": segment.id, "deleted": segment.deleted}
@@ -272,7 +273,7 @@ async def find_transcript(connection: Connection, library_id: str, video_id: str
     segments, speakers = state.segments, state.speakers
     if state.revision != state.published_revision:
         document = await read_document(connection, library_id, video_id, state)
-        segments, speakers = current_rows(state.segments, document), speaker_rows(state.speakers, document)
+        segments, speakers = current_rows(state.segments, document), speaker_rows(document)
     return StoredTranscript(state.language, segments, speakers, state.alignment_path, state.engine)
 
 

@@ -148,7 +148,7 @@ class AlignmentActivities:
                 ref.video_id,
                 revision=ref.revision,
                 segments=published_rows(document, segments),
-                speakers=speaker_rows(current.speakers, document),
+                speakers=speaker_rows(document),
                 alignment_path=path,
             )
             duration = await get_duration(connection, ref.library_id, ref.video_id)

@@ -42,7 +42,9 @@ def keep_ids(
         known = before.segments[matched[at]]
         return replace(segment, id=known.id, deleted=known.deleted)
 
-    return TranscriptDocument(tuple(identified(at, segment) for at, segment in enumerate(recognized.segments)))
+    return replace(
+        recognized, segments=tuple(identified(at, segment) for at, segment in enumerate(recognized.segments))
+    )
 
 
 def _score(old: DocumentSegment, new: DocumentSegment) -> float:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument, rounded
+from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument, rounded, speaker_label
 from cutroom.products.transcripts.editing.splitting import SplitPoint
 from cutroom.products.transcripts.text_units import join_words
 
@@ -13,6 +13,7 @@ MAX_OPERATIONS = 200  # of one change
 MAX_SEGMENTS = 20_000  # of one transcript
 MAX_TEXT = 2_000  # characters of one segment
 MAX_SPEAKERS = 100
+MAX_LABEL = 100  # characters
 MAX_MERGED = 100  # segments of one merge
 MAX_SECONDS = 48 * 3600.0  # of a recording whose duration is not known
 SPEAKER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -64,6 +65,22 @@ class SetSpeaker:
 
 
 @dataclass(frozen=True, slots=True)
+class RenameSpeaker:
+    """Sets the label of a speaker."""
+
+    speaker: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSpeakers:
+    """Makes one speaker of some."""
+
+    speakers: tuple[str, ...]
+    into: str
+
+
+@dataclass(frozen=True, slots=True)
 class SetTimes:
     """Sets the start and the end of a segment."""
 
@@ -101,6 +118,8 @@ Operation = (
     | SplitSegment
     | MergeSegments
     | SetSpeaker
+    | RenameSpeaker
+    | MergeSpeakers
     | SetTimes
     | DeleteSegments
     | RestoreSegments
@@ -124,35 +143,39 @@ def apply_operations(
     """Apply operations in order. All or none: an InvalidEditError's field begins with `operations.INDEX`."""
     if len(operations) > MAX_OPERATIONS:
         raise InvalidEditError("operations", f"At most {MAX_OPERATIONS} operations.")
-    draft = _Draft(document.segments, context)
+    draft = _Draft(document, context)
     for at, operation in enumerate(operations):
         try:
             draft.apply(operation)
         except InvalidEditError as error:
             raise InvalidEditError(f"operations.{at}.{error.field}", error.message) from error
-    return TranscriptDocument(tuple(draft.segments))
+    return TranscriptDocument(tuple(draft.segments), draft.labels)
 
 
 def checked_text(text: str, field: str = "text") -> str:
-    """Text on one line, without control characters."""
+    """The text of a segment on one line, without control characters."""
+    if not (checked := _on_one_line(text, field, limit=MAX_TEXT)):
+        raise InvalidEditError(field, "Text is required. Delete the segment to leave it out.")
+    return checked
+
+
+def _on_one_line(text: str, field: str, *, limit: int) -> str:
     if _CONTROL.search(text):
         raise InvalidEditError(field, "Control characters are not allowed.")
     checked = _WHITESPACE.sub(" ", text).strip()
-    if not checked:
-        raise InvalidEditError(field, "Text is required. Delete the segment to leave it out.")
-    if len(checked) > MAX_TEXT:
-        raise InvalidEditError(field, f"At most {MAX_TEXT} characters.")
+    if len(checked) > limit:
+        raise InvalidEditError(field, f"At most {limit} characters.")
     return checked
 
 
 class _Draft:
-    """The segments while operations are applied to them."""
+    """The segments and labels while operations are applied to them."""
 
-    def __init__(self, segments: Sequence[DocumentSegment], context: EditContext) -> None:
-        self.segments = list(segments)
+    def __init__(self, document: TranscriptDocument, context: EditContext) -> None:
+        self.segments = list(document.segments)
+        self.labels = dict(document.labels)
         self.context = context
         self._positions: dict[str, int] | None = None
-        self._speakers: set[str] | None = None
 
     def apply(self, operation: Operation) -> None:
         match operation:
@@ -162,8 +185,8 @@ class _Draft:
                 self._split(operation)
             case MergeSegments(segment_ids):
                 self._merge(segment_ids)
-            case SetSpeaker(segment_ids, speaker):
-                self._set_speaker(segment_ids, speaker)
+            case SetSpeaker() | RenameSpeaker() | MergeSpeakers():
+                self._change_speakers(operation)
             case SetTimes():
                 self._set_times(operation)
             case DeleteSegments(segment_ids) | RestoreSegments(segment_ids):
@@ -233,10 +256,41 @@ class _Draft:
         end = max(segment.end_seconds for segment in merged)
         self._splice(first, last + 1, [replace(merged[0], text=text, end_seconds=end)])
 
+    def _change_speakers(self, operation: SetSpeaker | RenameSpeaker | MergeSpeakers) -> None:
+        match operation:
+            case SetSpeaker(segment_ids, speaker):
+                self._set_speaker(segment_ids, speaker)
+            case RenameSpeaker(speaker, label):
+                self._rename_speaker(speaker, label)
+            case MergeSpeakers(speakers, into):
+                self._merge_speakers(speakers, into)
+
     def _set_speaker(self, segment_ids: Sequence[str], speaker: str) -> None:
         self._require_speaker(speaker)
         for at in self._find_all(segment_ids):
             self._replace(at, speaker=speaker)
+
+    def _rename_speaker(self, speaker: str, label: str) -> None:
+        self._find_speaker(speaker, "speaker")
+        if not (checked := _on_one_line(label, "label", limit=MAX_LABEL)):
+            raise InvalidEditError("label", "A label is required.")
+        self.labels[speaker] = checked
+
+    def _merge_speakers(self, speakers: Sequence[str], into: str) -> None:
+        for number, speaker in enumerate(speakers):
+            self._find_speaker(speaker, f"speakers.{number}")
+        merged = set(speakers)
+        if not merged:
+            raise InvalidEditError("speakers", "At least one speaker is required.")
+        self.labels = {speaker: label for speaker, label in self.labels.items() if speaker not in merged - {into}}
+        self._require_speaker(into, "into")
+        for at, segment in enumerate(self.segments):
+            if segment.speaker in merged:
+                self._replace(at, speaker=into)
+
+    def _find_speaker(self, speaker: str, field: str) -> None:
+        if speaker not in self.labels:
+            raise InvalidEditError(field, "There is no such speaker in this revision.")
 
     def _set_times(self, operation: SetTimes) -> None:
         at = self._find(operation.segment_id)
@@ -280,14 +334,13 @@ class _Draft:
         if end > latest:
             raise InvalidEditError("end", f"This overlaps the next segment, which starts at {latest}.")
 
-    def _require_speaker(self, speaker: str) -> None:
+    def _require_speaker(self, speaker: str, field: str = "speaker") -> None:
+        """Adds the speaker if there is none of this id."""
         if not _SPEAKER.fullmatch(speaker):
-            raise InvalidEditError("speaker", "Letters, digits, dots, dashes and underscores, at most 64.")
-        if self._speakers is None:
-            self._speakers = {segment.speaker for segment in self.segments}
-        self._speakers.add(speaker)
-        if len(self._speakers) > MAX_SPEAKERS:
-            raise InvalidEditError("speaker", f"At most {MAX_SPEAKERS} speakers.")
+            raise InvalidEditError(field, "Letters, digits, dots, dashes and underscores, at most 64.")
+        self.labels.setdefault(speaker, speaker_label(speaker))
+        if len(self.labels) > MAX_SPEAKERS:
+            raise InvalidEditError(field, f"At most {MAX_SPEAKERS} speakers.")
 
 
 def _finite(seconds: float, field: str) -> float:

@@ -19,7 +19,7 @@ def current_rows(published: Sequence[Mapping[str, Any]], document: TranscriptDoc
     """The segments of a document as stored ones: unchanged ones refer to their words, others have none yet."""
     base: dict[str, tuple[DocumentSegment, int, int]] = {}
     at = 0
-    for segment, row in zip(document_of(published).segments, published, strict=True):
+    for segment, row in zip(document_of(published, ()).segments, published, strict=True):
         base[segment.id] = (segment, at, row["words"])
         at += row["words"]
 

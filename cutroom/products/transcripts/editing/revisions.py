@@ -12,8 +12,8 @@ from cutroom.errors import not_found
 from cutroom.platform.db import Connection, insert
 from cutroom.platform.ids import new_id
 from cutroom.products.transcripts.document import TranscriptDocument, document_of
+from cutroom.products.transcripts.editing.differences import Difference, apply_difference, revert_difference
 from cutroom.products.transcripts.editing.history import HistoryLinks, RevisionKind
-from cutroom.products.transcripts.editing.splices import Splice, apply_splices, read_splices, revert_splices
 
 FIRST = 1  # the revision of a transcript that was never edited; it has no row
 MAX_REVISIONS = 10_000  # kept of one transcript
@@ -26,9 +26,9 @@ _STATE = """SELECT language, segments, speakers, alignment_path, engine, created
         published_revision
     FROM transcripts WHERE library_id = $1 AND video_id = $2"""
 _COLUMNS = """id, revision, kind, actor_kind, user_id, created_at, summary, restored_from"""
-_SPLICES = """SELECT revision, splices FROM transcript_revisions
+_DIFFERENCES = """SELECT revision, splices, labels FROM transcript_revisions
     WHERE library_id = $1 AND video_id = $2 AND revision > $3 AND revision <= $4 ORDER BY revision {order} LIMIT $5"""
-_SPLICES_UP, _SPLICES_DOWN = _SPLICES.format(order=""), _SPLICES.format(order="DESC")
+_DIFFERENCES_UP, _DIFFERENCES_DOWN = _DIFFERENCES.format(order=""), _DIFFERENCES.format(order="DESC")
 _PRUNE = """
 DELETE FROM transcript_revisions WHERE library_id = $1 AND video_id = $2 AND revision <= $5 AND revision <= (
     SELECT max(revision) FROM (
@@ -55,7 +55,7 @@ class TranscriptState:
 
     @property
     def published(self) -> TranscriptDocument:
-        return document_of(self.segments)
+        return document_of(self.segments, self.speakers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class NewRevision:
 
     kind: RevisionKind
     author: RevisionAuthor
-    splices: Sequence[Splice]
+    difference: Difference
     links: HistoryLinks
     summary: Mapping[str, int]
     restored_from: int | None = None
@@ -108,15 +108,15 @@ async def read_document(
         raise not_found()
     document, low, high = state.published, *sorted((wanted, state.published_revision))
     is_later = wanted >= state.published_revision
-    query = _SPLICES_UP if is_later else _SPLICES_DOWN
+    query = _DIFFERENCES_UP if is_later else _DIFFERENCES_DOWN
     while low < high:
         # A few at a time: a difference may be as large as the transcript.
         rows = await connection.fetch(query, library_id, video_id, low, high, READ_AT_ONCE)
         if [row["revision"] for row in rows] != _expected(low, high, is_later=is_later):
             raise not_found()
         for row in rows:
-            splices = read_splices(row["splices"])
-            document = apply_splices(document, splices) if is_later else revert_splices(document, splices)
+            difference = Difference.from_columns(row)
+            document = apply_difference(document, difference) if is_later else revert_difference(document, difference)
         low, high = (low + len(rows), high) if is_later else (low, high - len(rows))
     return document
 
@@ -133,7 +133,7 @@ async def add_revision(
 ) -> int:
     """Store a revision after the current one, whose row the caller has locked; return its number."""
     revision = state.revision + 1
-    splices = [splice.to_row() for splice in new.splices]
+    difference = new.difference.to_columns()
     row = {
         "library_id": library_id,
         "video_id": video_id,
@@ -144,8 +144,8 @@ async def add_revision(
         "user_id": new.author.user_id,
         "created_at": now,
         "summary": dict(new.summary),
-        "splices": splices,
-        "size_bytes": len(json.dumps(splices, ensure_ascii=False).encode()),
+        **difference,
+        "size_bytes": len(json.dumps(difference, ensure_ascii=False).encode()),
         "undo_to": new.links.undo_to,
         "redo_to": new.links.redo_to,
         "restored_from": new.restored_from,

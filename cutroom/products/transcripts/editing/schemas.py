@@ -1,151 +1,26 @@
 """Request and response bodies of the revisions of a transcript."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument
-from cutroom.products.transcripts.editing import operations
+from cutroom.products.transcripts.editing.differences import LabelChange
 from cutroom.products.transcripts.editing.history import RevisionKind, SegmentChange
-from cutroom.products.transcripts.editing.operations import (
-    MAX_MERGED,
-    MAX_OPERATIONS,
-    MAX_SECONDS,
-    MAX_TEXT,
-    SPEAKER_PATTERN,
-)
+from cutroom.products.transcripts.editing.operation_bodies import EditOperation
+from cutroom.products.transcripts.editing.operations import MAX_OPERATIONS
 from cutroom.products.transcripts.editing.revisions import StoredRevision
 from cutroom.products.transcripts.schemas import Speaker
 from cutroom.web.schema import ApiModel, ClosedModel, Omittable
 
-MAX_IDS = 500  # segments of one operation
 MAX_CHANGES = 1_000  # listed in a response
 MAX_REVISION = 2**31 - 1
 
-SegmentId = Annotated[
-    str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9]+$", description="The id of a segment.")
-]
-SegmentIds = Annotated[list[SegmentId], Field(min_length=1, max_length=MAX_IDS, description="Ids of segments.")]
-Seconds = Annotated[float, Field(ge=0, le=MAX_SECONDS, allow_inf_nan=False)]
-SpeakerId = Annotated[
-    str, Field(pattern=SPEAKER_PATTERN, description="The id of a speaker; a new one is added to the speakers.")
-]
-Text = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=MAX_TEXT,
-        description="What is said. White space counts as one space; control characters are refused.",
-    ),
-]
 Revision = Annotated[
     int,
     Field(ge=1, le=MAX_REVISION, description="The revision to change. If there is a newer one, this is a conflict."),
-]
-
-
-class ReplaceTextOperation(ClosedModel):
-    """Sets the text of a segment."""
-
-    op: Literal["replaceText"]
-    id: SegmentId
-    text: Text
-
-    def to_operation(self) -> operations.Operation:
-        return operations.ReplaceText(self.id, self.text)
-
-
-class SplitOperation(ClosedModel):
-    """Splits a segment in two. The first keeps the id."""
-
-    op: Literal["split"]
-    id: SegmentId
-    at: Annotated[int, Field(ge=1, le=MAX_TEXT, description="The character before which the second segment begins.")]
-    seconds: Annotated[
-        Omittable[Seconds], Field(description="The time of the split; by default, between the words.")
-    ] = None
-
-    def to_operation(self) -> operations.Operation:
-        return operations.SplitSegment(self.id, self.at, self.seconds)
-
-
-class MergeOperation(ClosedModel):
-    """Merges neighboring segments. The first keeps its id, its speaker and its start."""
-
-    op: Literal["merge"]
-    ids: Annotated[list[SegmentId], Field(min_length=2, max_length=MAX_MERGED, description="Ids of neighbors.")]
-
-    def to_operation(self) -> operations.Operation:
-        return operations.MergeSegments(tuple(self.ids))
-
-
-class SetSpeakerOperation(ClosedModel):
-    """Says who speaks."""
-
-    op: Literal["setSpeaker"]
-    ids: SegmentIds
-    speaker: SpeakerId
-
-    def to_operation(self) -> operations.Operation:
-        return operations.SetSpeaker(tuple(self.ids), self.speaker)
-
-
-class SetTimesOperation(ClosedModel):
-    """Sets when a segment starts and ends, without overlapping its neighbors."""
-
-    op: Literal["setTimes"]
-    id: SegmentId
-    start: Seconds
-    end: Seconds
-
-    def to_operation(self) -> operations.Operation:
-        return operations.SetTimes(self.id, self.start, self.end)
-
-
-class DeleteOperation(ClosedModel):
-    """Marks segments as deleted: products leave them out."""
-
-    op: Literal["delete"]
-    ids: SegmentIds
-
-    def to_operation(self) -> operations.Operation:
-        return operations.DeleteSegments(tuple(self.ids))
-
-
-class RestoreOperation(ClosedModel):
-    """Takes deleted segments back."""
-
-    op: Literal["restore"]
-    ids: SegmentIds
-
-    def to_operation(self) -> operations.Operation:
-        return operations.RestoreSegments(tuple(self.ids))
-
-
-class InsertOperation(ClosedModel):
-    """Adds a segment where nothing is said yet."""
-
-    op: Literal["insert"]
-    start: Seconds
-    end: Seconds
-    text: Text
-    speaker: SpeakerId
-
-    def to_operation(self) -> operations.Operation:
-        return operations.InsertSegment(self.start, self.end, self.text, self.speaker)
-
-
-EditOperation = Annotated[
-    ReplaceTextOperation
-    | SplitOperation
-    | MergeOperation
-    | SetSpeakerOperation
-    | SetTimesOperation
-    | DeleteOperation
-    | RestoreOperation
-    | InsertOperation,
-    Field(discriminator="op"),
 ]
 
 
@@ -187,6 +62,14 @@ class ChangedSegment(ApiModel):
     id: str
     before: Omittable[EditableSegment] = None
     after: Omittable[EditableSegment] = None
+
+
+class ChangedSpeaker(ApiModel):
+    """A speaker whose label differs: without `before` it was added, without `after` it was removed."""
+
+    id: str
+    before: Annotated[Omittable[str], Field(description="The label before.")] = None
+    after: Annotated[Omittable[str], Field(description="The label after.")] = None
 
 
 class TranscriptRevision(ApiModel):
@@ -265,6 +148,7 @@ class TranscriptChange(ApiModel):
                     "revision": 2,
                     "changes": [{"id": "s1", "before": {**_SEGMENT, "text": "Shell we begin?"}, "after": _SEGMENT}],
                     "totalChanges": 1,
+                    "speakers": [],
                 }
             ]
         }
@@ -274,6 +158,7 @@ class TranscriptChange(ApiModel):
     revision: Annotated[int, Field(description="The current revision. It stays the same if nothing has changed.")]
     changes: Annotated[list[ChangedSegment], Field(description=f"At most {MAX_CHANGES:,} changed segments.")]
     total_changes: Annotated[int, Field(description="The number of changed segments.")]
+    speakers: Annotated[list[ChangedSpeaker], Field(description="Speakers who were added, removed or renamed.")]
 
 
 class RevisionComparison(ApiModel):
@@ -287,6 +172,7 @@ class RevisionComparison(ApiModel):
                     "to": 2,
                     "changes": [{"id": "s1", "before": {**_SEGMENT, "text": "Shell we begin?"}, "after": _SEGMENT}],
                     "totalChanges": 1,
+                    "speakers": [{"id": "speaker_1", "before": "Speaker 1", "after": "Ada"}],
                 }
             ]
         }
@@ -296,6 +182,7 @@ class RevisionComparison(ApiModel):
     to: Annotated[int, Field(description="The revision whose segments are `after`.")]
     changes: Annotated[list[ChangedSegment], Field(description=f"At most {MAX_CHANGES:,} changed segments.")]
     total_changes: Annotated[int, Field(description="The number of changed segments.")]
+    speakers: Annotated[list[ChangedSpeaker], Field(description="Speakers who were added, removed or renamed.")]
 
 
 def editable(segment: DocumentSegment) -> EditableSegment:
@@ -318,6 +205,10 @@ def changed_segments(changes: list[SegmentChange]) -> list[ChangedSegment]:
         assert segment is not None
         found.append(ChangedSegment(id=segment.id, before=before, after=after))
     return found
+
+
+def changed_speakers(changes: Sequence[LabelChange]) -> list[ChangedSpeaker]:
+    return [ChangedSpeaker(id=each.speaker, before=each.before, after=each.after) for each in changes]
 
 
 def described(stored: StoredRevision) -> TranscriptRevision:

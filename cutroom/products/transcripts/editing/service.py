@@ -17,6 +17,7 @@ from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts.alignment import read_words
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument, speaker_rows
 from cutroom.products.transcripts.editing import history
+from cutroom.products.transcripts.editing.differences import compare_labels, difference_between
 from cutroom.products.transcripts.editing.history import HistoryLinks, HistoryStep, RevisionKind, SegmentChange
 from cutroom.products.transcripts.editing.operations import (
     EditContext,
@@ -44,9 +45,9 @@ from cutroom.products.transcripts.editing.schemas import (
     TranscriptChange,
     TranscriptEdit,
     changed_segments,
+    changed_speakers,
     described_document,
 )
-from cutroom.products.transcripts.editing.splices import splices_between
 from cutroom.products.transcripts.editing.splitting import SplitPoint, split_point, words_within
 from cutroom.products.transcripts.segmentation import TimedWord
 from cutroom.webhooks.publishing import publish_event
@@ -125,13 +126,20 @@ class TranscriptEditor:
         state = await self._state(video_id)
         stored = await find_revision(self.connection, self.principal.library_id, video_id, state, revision)
         document = await self._read(video_id, state, revision)
-        return described_document(stored, document, speaker_rows(state.speakers, document))
+        return described_document(stored, document, speaker_rows(document))
 
     async def compare(self, video_id: str, from_: int, to: int) -> RevisionComparison:
         """What differs between two revisions."""
         state = await self._state(video_id)
-        changes = history.compare(await self._read(video_id, state, from_), await self._read(video_id, state, to))
-        return RevisionComparison(from_=from_, to=to, changes=changed_segments(changes), total_changes=len(changes))
+        before, after = await self._read(video_id, state, from_), await self._read(video_id, state, to)
+        changes = history.compare(before, after)
+        return RevisionComparison(
+            from_=from_,
+            to=to,
+            changes=changed_segments(changes),
+            total_changes=len(changes),
+            speakers=changed_speakers(compare_labels(before, after)),
+        )
 
     async def list_revisions(
         self, video_id: str, *, limit: int, before_id: str | None
@@ -173,12 +181,14 @@ class TranscriptEditor:
     ) -> TranscriptChange:
         """Store a revision, publish its event, and start the alignment of its words."""
         before, after = documents
-        splices = splices_between(before, after)
-        if not splices and kind in {RevisionKind.EDIT, RevisionKind.RESTORE}:
-            return TranscriptChange(video_id=video_id, revision=state.revision, changes=[], total_changes=0)
+        difference = difference_between(before, after)
+        if not difference and kind in {RevisionKind.EDIT, RevisionKind.RESTORE}:
+            return TranscriptChange(
+                video_id=video_id, revision=state.revision, changes=[], total_changes=0, speakers=[]
+            )
         library_id = self.principal.library_id
         author = RevisionAuthor(self.principal.kind.value, self.principal.user_id)
-        new = NewRevision(kind, author, splices, links, summary or {}, restored_from)
+        new = NewRevision(kind, author, difference, links, summary or {}, restored_from)
         revision = await add_revision(self.connection, library_id, video_id, state, new, now=self.now)
         changes = history.compare(before, after)
         await publish_edited(
@@ -186,7 +196,11 @@ class TranscriptEditor:
         )
         await start_alignment(self.connection, AlignmentRef(library_id, video_id, revision))
         return TranscriptChange(
-            video_id=video_id, revision=revision, changes=changed_segments(changes), total_changes=len(changes)
+            video_id=video_id,
+            revision=revision,
+            changes=changed_segments(changes),
+            total_changes=len(changes),
+            speakers=changed_speakers(difference.labels),
         )
 
     async def _lock(self, video_id: str, revision: int) -> TranscriptState:

@@ -1,6 +1,6 @@
-"""Stores a revision as its difference to the one before, which can be applied in both directions."""
+"""Differences between lists of segments, which can be applied in both directions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
@@ -58,24 +58,20 @@ def splices_between(before: TranscriptDocument, after: TranscriptDocument) -> li
     ]
 
 
-def apply_splices(document: TranscriptDocument, splices: Sequence[Splice]) -> TranscriptDocument:
-    """The document after a revision."""
-    segments = list(document.segments)
+def apply_splices(segments: Sequence[DocumentSegment], splices: Sequence[Splice]) -> tuple[DocumentSegment, ...]:
+    """The segments after a revision."""
+    changed = list(segments)
     for splice in reversed(splices):  # so that earlier positions stay valid
-        _replace(segments, splice.at, splice.removed, splice.inserted)
-    return TranscriptDocument(tuple(segments))
+        _replace(changed, splice.at, splice.removed, splice.inserted)
+    return tuple(changed)
 
 
-def revert_splices(document: TranscriptDocument, splices: Sequence[Splice]) -> TranscriptDocument:
-    """The document before a revision."""
-    segments = list(document.segments)
+def revert_splices(segments: Sequence[DocumentSegment], splices: Sequence[Splice]) -> tuple[DocumentSegment, ...]:
+    """The segments before a revision."""
+    changed = list(segments)
     for splice in splices:  # each reverts to the positions that the next one was recorded with
-        _replace(segments, splice.at, splice.inserted, splice.removed)
-    return TranscriptDocument(tuple(segments))
-
-
-def read_splices(rows: Iterable[Mapping[str, Any]]) -> list[Splice]:
-    return [Splice.from_row(row) for row in rows]
+        _replace(changed, splice.at, splice.inserted, splice.removed)
+    return tuple(changed)
 
 
 def _replace(

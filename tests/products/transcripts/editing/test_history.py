@@ -8,17 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument, document_of
+from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument, document_of, speaker_rows
+from cutroom.products.transcripts.editing.differences import (
+    Difference,
+    LabelChange,
+    apply_difference,
+    compare_labels,
+    difference_between,
+    revert_difference,
+)
 from cutroom.products.transcripts.editing.history import HistoryLinks, after_change, compare, redo, undo
 from cutroom.products.transcripts.editing.identity import keep_ids
-from cutroom.products.transcripts.editing.splices import (
-    Splice,
-    SpliceMismatchError,
-    apply_splices,
-    read_splices,
-    revert_splices,
-    splices_between,
-)
+from cutroom.products.transcripts.editing.splices import Splice, SpliceMismatchError, apply_splices, splices_between
 from cutroom.products.transcripts.editing.splitting import fit_words, split_point, words_within
 
 
@@ -30,18 +31,21 @@ def document(size: int) -> TranscriptDocument:
     return TranscriptDocument(tuple(segment(at) for at in range(size)))
 
 
-_SEGMENTS = st.lists(st.integers(0, 12), max_size=12, unique=True).map(
-    lambda numbers: TranscriptDocument(tuple(segment(at) for at in numbers))
+_LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from(["Ada", "Bo"]))
+_DOCUMENTS = st.builds(
+    lambda numbers, labels: TranscriptDocument(tuple(segment(at) for at in numbers), labels),
+    st.lists(st.integers(0, 12), max_size=12, unique=True),
+    _LABELS,
 )
 
 
 @settings(max_examples=200, deadline=None)
-@given(_SEGMENTS, _SEGMENTS)
+@given(_DOCUMENTS, _DOCUMENTS)
 def test_differences_lead_forth_and_back_after_json(before: TranscriptDocument, after: TranscriptDocument) -> None:
-    found = splices_between(before, after)
-    stored = read_splices(json.loads(json.dumps([each.to_row() for each in found])))
-    assert apply_splices(before, stored) == after
-    assert revert_splices(after, stored) == before
+    columns = json.loads(json.dumps(difference_between(before, after).to_columns()))
+    stored = Difference.from_columns(columns)
+    assert apply_difference(before, stored) == after
+    assert revert_difference(after, stored) == before
     assert bool(stored) == (before != after)
 
 
@@ -56,7 +60,7 @@ def test_an_edit_of_a_long_transcript_is_a_small_difference() -> None:
 
 def test_a_difference_of_another_document_is_refused() -> None:
     with pytest.raises(SpliceMismatchError):
-        apply_splices(document(2), [Splice(0, (segment(7),), ())])
+        apply_splices(document(2).segments, [Splice(0, (segment(7),), ())])
 
 
 @settings(max_examples=200, deadline=None)
@@ -125,7 +129,7 @@ def test_ids_stay_when_the_same_sound_is_recognized_again() -> None:
 
 def test_stored_segments_without_ids_get_them_by_position() -> None:
     row = {"start": 0.0, "end": 1.0, "speaker": "a", "text": "x", "deleted": False, "words": 1}
-    assert [each.id for each in document_of([row, {**row, "id": "own"}]).segments] == ["s1", "own"]
+    assert [each.id for each in document_of([row, {**row, "id": "own"}], []).segments] == ["s1", "own"]
 
 
 WORDS = fit_words("The quick brown fox jumps", 10.0, 15.0, known=())
@@ -147,3 +151,19 @@ def test_split_is_between_the_words_on_both_sides() -> None:
     inside = split_point(source, 12, known=known)
     assert known[2].start_seconds < inside.end_seconds == inside.start_seconds < known[2].end_seconds
     assert split_point(replace(source, text="漢字仮名"), 2, known=()).end_seconds == 12.5
+
+
+def test_labels_are_compared_and_listed_in_the_order_of_speech() -> None:
+    rows = [{"start": at, "end": at + 1.0, "speaker": name, "text": "x"} for at, name in enumerate("ba")]
+    before = document_of(rows, [{"id": "a", "label": "Ada"}, {"id": "c", "label": "Cleo"}])
+    assert speaker_rows(before) == [
+        {"id": "b", "label": "b"},
+        {"id": "a", "label": "Ada"},
+        {"id": "c", "label": "Cleo"},
+    ]
+    after = replace(before, labels={"a": "Ada L.", "b": "b", "d": "Dana"})
+    assert compare_labels(before, after) == [
+        LabelChange("a", "Ada", "Ada L."),
+        LabelChange("c", "Cleo", None),
+        LabelChange("d", None, "Dana"),
+    ]

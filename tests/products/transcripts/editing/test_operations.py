@@ -15,7 +15,9 @@ from cutroom.products.transcripts.editing.operations import (
     InsertSegment,
     InvalidEditError,
     MergeSegments,
+    MergeSpeakers,
     Operation,
+    RenameSpeaker,
     ReplaceText,
     RestoreSegments,
     SetSpeaker,
@@ -40,7 +42,8 @@ def document(size: int = 3) -> TranscriptDocument:
         tuple(
             DocumentSegment(f"s{at}", at * 2.0, at * 2.0 + 1.5, f"Sentence number {at}.", "speaker_1")
             for at in range(size)
-        )
+        ),
+        {"speaker_1": "Speaker 1"},
     )
 
 
@@ -64,6 +67,19 @@ def test_split_and_merge_keep_the_id_of_the_first() -> None:
 def test_split_at_given_seconds() -> None:
     split = apply_operations(document(), [SplitSegment("s1", 9, 3.25)], context())
     assert [(each.start_seconds, each.end_seconds) for each in split.segments[1:3]] == [(2.0, 3.25), (3.25, 3.5)]
+
+
+def test_speakers_are_renamed_and_merged() -> None:
+    two = apply_operations(document(), [SetSpeaker(("s1",), "speaker_2")], context())
+    assert two.labels == {"speaker_1": "Speaker 1", "speaker_2": "Speaker 2"}
+    renamed = apply_operations(two, [RenameSpeaker("speaker_2", "  Ada\n Lovelace ")], context())
+    assert renamed.labels == {"speaker_1": "Speaker 1", "speaker_2": "Ada Lovelace"}
+    assert renamed.segments == two.segments
+    merged = apply_operations(renamed, [MergeSpeakers(("speaker_1", "speaker_2"), "speaker_2")], context())
+    assert merged.labels == {"speaker_2": "Ada Lovelace"}
+    assert {each.speaker for each in merged.segments} == {"speaker_2"}
+    into_another = apply_operations(renamed, [MergeSpeakers(("speaker_1", "speaker_2"), "guest")], context())
+    assert into_another.labels == {"guest": "guest"}
 
 
 def test_delete_restore_speaker_and_times() -> None:
@@ -118,6 +134,13 @@ def test_insert_finds_its_place() -> None:
         (SetTimes("s1", 1.0, 3.0), "start"),
         (SetTimes("s1", 2.0, 4.2), "end"),
         (SetTimes("s2", 4.0, 60.5), "end"),
+        (RenameSpeaker("speaker_9", "Ada"), "speaker"),
+        (RenameSpeaker("speaker_1", " "), "label"),
+        (RenameSpeaker("speaker_1", "a\x00"), "label"),
+        (RenameSpeaker("speaker_1", "a" * (ops.MAX_LABEL + 1)), "label"),
+        (MergeSpeakers((), "speaker_1"), "speakers"),
+        (MergeSpeakers(("speaker_1", "speaker_9"), "speaker_1"), "speakers.1"),
+        (MergeSpeakers(("speaker_1",), "a b"), "into"),
         (InsertSegment(0.5, 0.7, "x", "speaker_1"), "start"),
         (InsertSegment(1.6, 2.5, "x", "speaker_1"), "end"),
         (InsertSegment(59.0, 61.0, "x", "speaker_1"), "end"),
@@ -150,6 +173,7 @@ def test_bounds() -> None:
 
 _TEXT = st.text(st.characters(codec="utf-8"), min_size=0, max_size=20)
 _SECONDS = st.floats(-1.0, 70.0) | st.just(math.nan)
+_SPEAKER = st.sampled_from(["speaker_1", "b", "c"])
 
 
 @st.composite
@@ -162,10 +186,12 @@ def random_operation(draw: st.DrawFn) -> Operation:
             st.builds(SplitSegment, segment_id, st.integers(-1, 25), st.none() | _SECONDS),
             st.builds(MergeSegments, segment_ids),
             st.builds(SetSpeaker, segment_ids, st.sampled_from(["speaker_1", "b", "not one"])),
+            st.builds(RenameSpeaker, st.sampled_from(["speaker_1", "b"]), _TEXT),
+            st.builds(MergeSpeakers, st.lists(_SPEAKER, max_size=2).map(tuple), _SPEAKER),
             st.builds(SetTimes, segment_id, _SECONDS, _SECONDS),
             st.builds(DeleteSegments, segment_ids),
             st.builds(RestoreSegments, segment_ids),
-            st.builds(InsertSegment, _SECONDS, _SECONDS, _TEXT, st.just("speaker_1")),
+            st.builds(InsertSegment, _SECONDS, _SECONDS, _TEXT, _SPEAKER),
         )
     )
     return operation
@@ -207,7 +233,9 @@ def predict(model: Model, operation: Operation, edited: TranscriptDocument) -> M
         case InsertSegment(_, _, text, speaker):
             added = next(each for each in edited.segments if each.id not in model)
             after[added.id] = ("".join(text.split()), speaker, False)
-        case SetTimes():
+        case MergeSpeakers(speakers, into):
+            after |= {each: (row[0], into, row[2]) for each, row in model.items() if row[1] in speakers}
+        case SetTimes() | RenameSpeaker():
             pass
     return after
 

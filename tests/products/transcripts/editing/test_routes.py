@@ -53,6 +53,7 @@ async def test_an_edit_is_seen_at_once_and_has_an_author(
             }
         ],
         "totalChanges": 1,
+        "speakers": [],
     }
     assert await texts(api, video_id) == ["Good evening.", TEXTS[1]]
     page = (await api.get(f"/videos/{video_id}/transcript/revisions")).json()
@@ -328,3 +329,42 @@ async def test_an_edit_of_a_long_transcript_writes_little(
         assert response.status_code == 200
         written.append(await accounts.connection.fetchval("SELECT pg_current_wal_insert_lsn() - $1::pg_lsn", before))
     assert min(written) <= 200_000, written
+
+
+async def test_renamed_and_merged_speakers_are_seen_at_once_and_undone(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo
+) -> None:
+    async def labels() -> dict[str, str]:
+        body = (await api.get(f"/videos/{transcribed.video_id}/transcript")).json()
+        return {each["id"]: each["label"] for each in body["speakers"]}
+
+    first = await edit(
+        api,
+        transcribed.video_id,
+        1,
+        {"op": "setSpeaker", "ids": ["s2"], "speaker": "guest"},
+        {"op": "renameSpeaker", "speaker": "speaker_1", "label": "Ada <b>"},
+    )
+    assert first.json()["speakers"] == [
+        {"id": "speaker_1", "before": "Speaker 1", "after": "Ada <b>"},
+        {"id": "guest", "after": "guest"},
+    ]
+    assert await labels() == {"speaker_1": "Ada <b>", "guest": "guest"}
+    merge = {"op": "mergeSpeakers", "speakers": ["guest"], "into": "speaker_1"}
+    second = await edit(api, transcribed.video_id, 2, merge)
+    assert second.json()["speakers"] == [{"id": "guest", "before": "guest"}]
+    assert await labels() == {"speaker_1": "Ada <b>"}
+    assert {each["speaker"] for each in await segments(api, transcribed.video_id)} == {"speaker_1"}
+    for revision in (3, 4):
+        response = await api.post(f"/videos/{transcribed.video_id}/transcript/undo", json={"revision": revision})
+        assert response.status_code == 200
+    assert await labels() == {"speaker_1": "Speaker 1"}
+    comparison = await api.get(f"/videos/{transcribed.video_id}/transcript/revisions/1/comparison?to=3")
+    assert comparison.json()["speakers"] == [{"id": "speaker_1", "before": "Speaker 1", "after": "Ada <b>"}]
+
+
+async def test_a_renamed_speaker_alone_is_a_revision(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    rename = {"op": "renameSpeaker", "speaker": "speaker_1", "label": "Ada"}
+    response = (await edit(api, transcribed.video_id, 1, rename)).json()
+    assert (response["revision"], response["totalChanges"]) == (2, 0)
+    assert (await edit(api, transcribed.video_id, 2, rename)).json()["revision"] == 2
