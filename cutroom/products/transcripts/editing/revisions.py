@@ -115,7 +115,7 @@ async def read_document(
         if [row["revision"] for row in rows] != _expected(low, high, is_later=is_later):
             raise not_found()
         for row in rows:
-            difference = Difference.from_columns(row)
+            difference = Difference.from_columns(dict(row))
             document = apply_difference(document, difference) if is_later else revert_difference(document, difference)
         low, high = (low + len(rows), high) if is_later else (low, high - len(rows))
     return document
