@@ -156,7 +156,9 @@ async def test_recipe_of_an_import_ends_uncharged(
     made = (await api.post("/videos", json={"source": {"type": "upload"}, "products": products})).json()
     video_id = made["videoId"]
     await accounts.connection.execute("UPDATE videos SET duration_seconds = 60 WHERE id = $1", video_id)
-    await accounts.connection.execute("UPDATE transcripts SET video_id = $1", video_id)
+    await accounts.connection.execute(
+        "UPDATE transcripts SET video_id = $2 WHERE video_id = $1", transcribed.video_id, video_id
+    )
     job_id = f"dub_{video_id}_pt_plus"
     assert not await start(library_ledger, transcribed.library_id, job_id)
     assert (await api.get(f"/jobs/{job_id}")).json()["error"]["details"]["reason"] == "no_route"

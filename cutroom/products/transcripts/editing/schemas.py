@@ -13,7 +13,7 @@ from cutroom.products.transcripts.editing.operation_bodies import EditOperation
 from cutroom.products.transcripts.editing.operations import MAX_OPERATIONS
 from cutroom.products.transcripts.editing.revisions import StoredRevision
 from cutroom.products.transcripts.schemas import Speaker
-from cutroom.web.schema import ApiModel, ClosedModel, Omittable
+from cutroom.web.schema import ApiModel, ClosedModel, Omittable, RequestModel
 
 MAX_CHANGES = 1_000  # listed in a response
 MAX_REVISION = 2**31 - 1
@@ -37,7 +37,7 @@ class TranscriptEdit(ClosedModel):
     operations: Annotated[list[EditOperation], Field(min_length=1, max_length=MAX_OPERATIONS)]
 
 
-class RevisionGuard(ClosedModel):
+class RevisionGuard(RequestModel):
     """The revision that the caller has seen."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"revision": 4}]})

@@ -331,7 +331,7 @@ async def test_an_edit_of_a_long_transcript_writes_little(
     assert min(written) <= 200_000, written
 
 
-async def test_renamed_and_merged_speakers_are_seen_at_once_and_undone(
+async def test_renaming_and_merging_speakers_can_be_reverted(
     api: httpx.AsyncClient, transcribed: TranscribedVideo
 ) -> None:
     async def labels() -> dict[str, str]:
