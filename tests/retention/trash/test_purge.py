@@ -36,6 +36,7 @@ CHECKED = {
     "dubs.completion": "complete",
     "playback_tracks.kind": "video",
     "storage_usage.kind": "output",
+    "transcript_revisions.kind": "edit",
 }
 
 
