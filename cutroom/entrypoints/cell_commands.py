@@ -85,7 +85,10 @@ def move(
     source: Annotated[str | None, typer.Option(help="The cell it is in; the directory's answer if omitted.")] = None,
     grace: Grace = 0,
 ) -> None:
-    """Move a library to another cell while it is in use. If it is interrupted, run it again, or `cells resume`."""
+    """Move a library to another cell while it is in use. If it is interrupted, run it again, or `cells resume`.
+
+    Without an effect if the library is there already: whoever repeats the command may not know that it had finished.
+    """
 
     async def work(directory: Directory, settings: MoverSettings) -> dict[str, Any]:
         placed = await directory.placement(library_id)
@@ -96,7 +99,7 @@ def move(
         if current is None:
             raise NotMovableError("the directory does not know the library: name its cell with --source")
         if current == target:
-            raise NotMovableError(f"the library is in {target}")
+            return {"libraryId": library_id, "cell": target}
         async with directory.exclusive(library_id):
             started = await directory.start_move(library_id, source=current, target=target)
             return _result(await _finish_move(directory, settings, started, grace=grace))

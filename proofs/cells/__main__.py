@@ -121,7 +121,7 @@ async def _move_about(stage: Stage, name: str, size: Size, running: Sequence["as
             if not command.has_ended:
                 command.kill()
                 stage.killed_movers += 1
-                command = stage.cells.command("move", stage.tenants[name].library_id, target)
+                command = stage.cells.command(*arguments)  # as the one before: it may not have come to anything
         await command.succeed()
         stage.homes[name] = target
         for task in running:

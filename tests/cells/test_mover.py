@@ -58,7 +58,7 @@ async def checksums(of: Accounts, library_id: str) -> dict[str, tuple[object, ..
         await of.connection.execute("SET timezone = 'UTC'")
         row = await of.connection.fetchrow(table.checksum, library_id)
         assert row is not None
-        found[table.name] = tuple(row)
+        found[table.name] = tuple(row)[1:]
     return found
 
 
@@ -161,7 +161,7 @@ async def test_row_of_every_table_is_copied_and_compared(cells: TestCells, perso
         tables = await library_tables(source)
         for table in tables:
             await rows.copy_table(source, target, table, person.library_id)
-            assert await target.fetchval(table.count, person.library_id) == 1, table.name
+            assert await target.fetchval(table.count, person.library_id, column=1) == 1, table.name
         await rows.verify(source, target, tables, person.library_id)
         await target.execute("UPDATE folders SET name = 'changed' WHERE library_id = $1", person.library_id)
         with pytest.raises(rows.CopyMismatchError, match="folders"):

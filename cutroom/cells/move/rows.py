@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 
 import asyncpg
 
-from cutroom.cells.move.tables import LibraryTable
+from cutroom.cells.move.tables import LibraryTable, of_all
 from cutroom.platform.db import Connection
 
 QUEUED_CHUNKS = 16
@@ -47,7 +47,13 @@ async def apply_changes(
     source: Connection, target: Connection, tables: Sequence[LibraryTable], *, library_id: str, since: str
 ) -> int:
     """Bring the target up to the source's current snapshot; return how many rows were saved or deleted."""
-    changed = {table.name: await source.fetch(table.changed_rows, library_id, since) for table in tables}
+    names = await source.fetch(of_all([table.has_changed for table in tables]), library_id, since)
+    affected = {row["name"] for row in names}
+    changed = {
+        table.name: await source.fetch(table.changed_rows, library_id, since)
+        for table in tables
+        if table.name in affected
+    }
     await target.execute("SELECT set_config('cutroom.copied_library', $1, true)", library_id)
     try:
         async with target.transaction():
@@ -64,7 +70,7 @@ async def _save(
     target: Connection, tables: Sequence[LibraryTable], changed: Mapping[str, Sequence[asyncpg.Record]]
 ) -> None:
     for table in tables:
-        rows = changed[table.name]
+        rows = changed.get(table.name, ())
         for start in range(0, len(rows), BATCH):
             await target.executemany(table.save, [tuple(row) for row in rows[start : start + BATCH]])
 
@@ -72,8 +78,10 @@ async def _save(
 async def _delete_gone(source: Connection, target: Connection, tables: Sequence[LibraryTable], library_id: str) -> int:
     """Delete what the source has no longer; keys are listed only where the counts differ."""
     deleted = 0
+    query = of_all([table.count for table in tables])
+    counts = await _of_both(source, target, query, library_id)
     for table in reversed(tables):
-        if await source.fetchval(table.count, library_id) == await target.fetchval(table.count, library_id):
+        if counts[0][table.name] == counts[1][table.name]:
             continue
         original = {tuple(row) for row in await source.fetch(table.keys, library_id)}
         gone = [key for row in await target.fetch(table.keys, library_id) if (key := tuple(row)) not in original]
@@ -85,9 +93,16 @@ async def _delete_gone(source: Connection, target: Connection, tables: Sequence[
 
 async def verify(source: Connection, target: Connection, tables: Sequence[LibraryTable], library_id: str) -> None:
     """Raise unless every table has the same rows in both cells, by count and checksum."""
+    originals, copies = await _of_both(source, target, of_all([table.checksum for table in tables]), library_id)
     for table in tables:
-        original, copy = await asyncio.gather(
-            source.fetchrow(table.checksum, library_id), target.fetchrow(table.checksum, library_id)
-        )
-        if tuple(original or ()) != tuple(copy or ()):
+        original, copy = originals[table.name], copies[table.name]
+        if original != copy:
             raise CopyMismatchError(f"{table.name}: {original} rows and checksum, {copy} in the copy")
+
+
+async def _of_both(
+    source: Connection, target: Connection, query: str, library_id: str
+) -> tuple[dict[str, tuple[object, ...]], dict[str, tuple[object, ...]]]:
+    """The results by name of table, in both cells."""
+    originals, copies = await asyncio.gather(source.fetch(query, library_id), target.fetch(query, library_id))
+    return {row[0]: tuple(row)[1:] for row in originals}, {row[0]: tuple(row)[1:] for row in copies}

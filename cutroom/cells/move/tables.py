@@ -34,8 +34,15 @@ class LibraryTable:
         return f"{self.rows} AND age(xmin) <= age($2::text::xid) ORDER BY {', '.join(self.key)}"
 
     @property
+    def has_changed(self) -> str:
+        return (
+            f"SELECT '{self.name}' AS name WHERE EXISTS "  # noqa: S608
+            f"(SELECT 1 FROM {self.name} WHERE {self.owner} = $1 AND age(xmin) <= age($2::text::xid))"
+        )
+
+    @property
     def count(self) -> str:
-        return f"SELECT count(*) FROM {self.name} WHERE {self.owner} = $1"  # noqa: S608
+        return f"SELECT '{self.name}' AS name, count(*) AS rows FROM {self.name} WHERE {self.owner} = $1"  # noqa: S608
 
     @property
     def keys(self) -> str:
@@ -68,10 +75,15 @@ class LibraryTable:
     def checksum(self) -> str:
         compared = [name for name in self.columns if name not in NOT_COMPARED.get(self.name, frozenset())]
         return (
-            "SELECT count(*) AS rows, "  # noqa: S608
+            f"SELECT '{self.name}' AS name, count(*) AS rows, "  # noqa: S608
             f"coalesce(sum(hashtextextended(ROW({', '.join(compared)})::text, 0)::numeric), 0) AS sum "
             f"FROM {self.name} WHERE {self.owner} = $1"
         )
+
+
+def of_all(queries: Sequence[str]) -> str:
+    """One query of many tables, because their requests wait for every round trip while a library is frozen."""
+    return " UNION ALL ".join(f"({query})" for query in queries)
 
 
 _COLUMNS = """
