@@ -1,15 +1,18 @@
 """Edits transcripts for the API, and reads their revisions."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError, invalid_field
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.states import JobState
 from cutroom.library.service import get_duration, get_video
+from cutroom.media.subtitle_reading import MalformedSubtitlesError
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from cutroom.platform.outbox import WorkflowStart, enqueue
@@ -44,11 +47,13 @@ from cutroom.products.transcripts.editing.schemas import (
     RevisionDocument,
     TranscriptChange,
     TranscriptEdit,
+    TranscriptImport,
     changed_segments,
     changed_speakers,
     described_document,
 )
 from cutroom.products.transcripts.editing.splitting import SplitPoint, split_point, words_within
+from cutroom.products.transcripts.editing.text_placement import place_text
 from cutroom.products.transcripts.segmentation import TimedWord
 from cutroom.webhooks.publishing import publish_event
 
@@ -88,7 +93,7 @@ class TranscriptEditor:
         context = EditContext(
             language=state.language,
             duration_seconds=await get_duration(self.connection, self.principal.library_id, video_id),
-            new_id=lambda: new_id(self.now.timestamp()),
+            new_id=self._new_id,
             split_point=_split_points(words),
         )
         try:
@@ -99,6 +104,23 @@ class TranscriptEditor:
         return await self._save(
             video_id, state, (before, after), RevisionKind.EDIT, history.after_change(state.revision), summary=summary
         )
+
+    async def import_text(self, video_id: str, text: TranscriptImport) -> TranscriptChange:
+        """Put a text in place of the recognized one; raise CONFLICT if the caller has seen an older revision."""
+        try:
+            lines = await asyncio.to_thread(text.lines)
+        except MalformedSubtitlesError as error:
+            raise invalid_field("content", str(error)) from error
+        state = await self._lock(video_id, text.revision)
+        before = await self._read(video_id, state)
+        until = await get_duration(self.connection, self.principal.library_id, video_id)
+        place = partial(place_text, language=state.language, until_seconds=until, new_id=self._new_id)
+        try:
+            after = await asyncio.to_thread(place, before, lines)
+        except InvalidEditError as error:
+            raise invalid_field(error.field, error.message) from error
+        links, summary = history.after_change(state.revision), {f"import.{text.format.value}": 1}
+        return await self._save(video_id, state, (before, after), RevisionKind.EDIT, links, summary=summary)
 
     async def undo(self, video_id: str, revision: int) -> TranscriptChange:
         """Return to the content before the last change; after another undo, to the content before that."""
@@ -202,6 +224,9 @@ class TranscriptEditor:
             total_changes=len(changes),
             speakers=changed_speakers(difference.labels),
         )
+
+    def _new_id(self) -> str:
+        return new_id(self.now.timestamp())
 
     async def _lock(self, video_id: str, revision: int) -> TranscriptState:
         state = await self._state(video_id, lock=True)

@@ -368,3 +368,56 @@ async def test_a_renamed_speaker_alone_is_a_revision(api: httpx.AsyncClient, tra
     response = (await edit(api, transcribed.video_id, 1, rename)).json()
     assert (response["revision"], response["totalChanges"]) == (2, 0)
     assert (await edit(api, transcribed.video_id, 2, rename)).json()["revision"] == 2
+
+
+async def import_text(
+    api: httpx.AsyncClient, video_id: str, content: str, *, format_: str = "text", revision: int = 1
+) -> httpx.Response:
+    body = {"revision": revision, "format": format_, "content": content}
+    return await api.post(f"/videos/{video_id}/transcript/import", json=body)
+
+
+async def test_a_corrected_script_becomes_a_revision_that_can_be_undone(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
+) -> None:
+    video_id = transcribed.video_id
+    response = await import_text(api, video_id, "Good morning!\nThe train leaves at 10:45 from platform 4.")
+    assert (response.status_code, response.json()["revision"], response.json()["totalChanges"]) == (200, 2, 2)
+    assert [each["id"] for each in response.json()["changes"]] == ["s1", "s2"]
+    assert await texts(api, video_id) == ["Good morning!", "The train leaves at 10:45 from platform 4."]
+    latest = (await api.get(f"/videos/{video_id}/transcript/revisions")).json()["revisions"][0]
+    assert (latest["kind"], latest["operations"]) == ("edit", {"import.text": 1})
+    start = await accounts.connection.fetchval(
+        "SELECT argument FROM outbox WHERE library_id = $1 AND workflow = 'align-transcript'", transcribed.library_id
+    )
+    assert start["revision"] == 2
+    undone = await api.post(f"/videos/{video_id}/transcript/undo", json={"revision": 2})
+    assert undone.status_code == 200
+    assert await texts(api, video_id) == TEXTS
+
+
+@pytest.mark.parametrize(
+    ("format_", "content"),
+    [
+        ("text", "Something else entirely."),
+        ("text", " \n "),
+        ("srt", "Good morning."),
+        ("vtt", "00:01.000 --> 00:02.000\nGood morning.\n"),
+        ("ttml", "<tt><body>"),
+        ("ttml", '<!DOCTYPE tt SYSTEM "http://127.0.0.1/"><tt/>'),
+    ],
+)
+async def test_a_text_that_cannot_be_placed_changes_nothing(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, format_: str, content: str
+) -> None:
+    response = await import_text(api, transcribed.video_id, content, format_=format_)
+    assert (response.status_code, response.json()["error"]["details"]["fields"][0]["field"]) == (400, "content")
+    assert await texts(api, transcribed.video_id) == TEXTS
+
+
+async def test_the_import_of_an_older_revision_is_a_conflict(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo
+) -> None:
+    await edit(api, transcribed.video_id, 1, replace_text("s1", "First."))
+    response = await import_text(api, transcribed.video_id, "Good morning.")
+    assert (response.status_code, response.json()["error"]["details"]) == (409, {"revision": 2})
