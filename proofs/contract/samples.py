@@ -138,6 +138,12 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample({"revision": 4, "format": "srt", "content": SRT}, fresh=True),
         Sample({"revision": 4, "format": "text", "content": "Words."}, fresh=True),
     ],
+    "GET /videos/{videoId}/transcript/edit-list": [
+        Sample(),
+        Sample(query={"format": "edl"}),
+        Sample(caller="a member"),
+    ],
+    "GET /videos/{videoId}/transcript/cut-suggestions": [Sample(), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions": [Sample(), Sample(query={"limit": "2"}), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions/{revision}": [Sample(), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions/{revision}/comparison": [Sample(query={"to": "4"})],

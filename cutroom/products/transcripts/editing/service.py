@@ -22,12 +22,8 @@ from cutroom.products.transcripts.document import DocumentSegment, TranscriptDoc
 from cutroom.products.transcripts.editing import history
 from cutroom.products.transcripts.editing.differences import compare_labels, difference_between
 from cutroom.products.transcripts.editing.history import HistoryLinks, HistoryStep, RevisionKind, SegmentChange
-from cutroom.products.transcripts.editing.operations import (
-    EditContext,
-    InvalidEditError,
-    SplitSegment,
-    apply_operations,
-)
+from cutroom.products.transcripts.editing.operation_types import DeleteWords, SplitSegment
+from cutroom.products.transcripts.editing.operations import EditContext, InvalidEditError, apply_operations
 from cutroom.products.transcripts.editing.revisions import (
     FIRST,
     NewRevision,
@@ -86,7 +82,7 @@ class TranscriptEditor:
         """Apply operations to the current revision; raise CONFLICT if the caller has seen an older one."""
         operations = [each.to_operation() for each in edit.operations]
         words: Sequence[TimedWord] = ()
-        if any(isinstance(each, SplitSegment) for each in operations):  # before the row is locked
+        if any(isinstance(each, SplitSegment | DeleteWords) for each in operations):  # before the row is locked
             words = await self._words(await self._state(video_id))
         state = await self._lock(video_id, edit.revision)
         before = await self._read(video_id, state)
@@ -236,18 +232,7 @@ class TranscriptEditor:
         return state
 
     async def _state(self, video_id: str, *, lock: bool = False) -> TranscriptState:
-        await get_video(self.connection, self.principal, video_id)
-        library_id = self.principal.library_id
-        job_id = JobKey(JobType.TRANSCRIPT, video_id).id
-        status = await self.connection.fetchval(
-            "SELECT status FROM jobs WHERE library_id = $1 AND id = $2", library_id, job_id
-        )
-        state = await find_state(self.connection, library_id, video_id, lock=lock)
-        if status != JobState.READY or state is None:
-            message = "There is no finished transcript."
-            details = {"reason": "transcript", **({"jobId": job_id} if status is not None else {})}
-            raise CutroomError(Code.FAILED_PRECONDITION, message=message, details=details)
-        return state
+        return await require_state(self.connection, self.principal, video_id, lock=lock)
 
     async def _read(self, video_id: str, state: TranscriptState, revision: int | None = None) -> TranscriptDocument:
         return await read_document(self.connection, self.principal.library_id, video_id, state, revision)
@@ -264,6 +249,22 @@ def _split_points(words: Sequence[TimedWord]) -> Callable[[DocumentSegment, int]
         return split_point(segment, at, known=words_within(words, segment.start_seconds, segment.end_seconds))
 
     return find
+
+
+async def require_state(
+    connection: Connection, principal: Principal, video_id: str, *, lock: bool = False
+) -> TranscriptState:
+    """A finished transcript of a video of the caller; raises FAILED_PRECONDITION if there is none."""
+    await get_video(connection, principal, video_id)
+    library_id = principal.library_id
+    job_id = JobKey(JobType.TRANSCRIPT, video_id).id
+    status = await connection.fetchval("SELECT status FROM jobs WHERE library_id = $1 AND id = $2", library_id, job_id)
+    state = await find_state(connection, library_id, video_id, lock=lock)
+    if status != JobState.READY or state is None:
+        message = "There is no finished transcript."
+        details = {"reason": "transcript", **({"jobId": job_id} if status is not None else {})}
+        raise CutroomError(Code.FAILED_PRECONDITION, message=message, details=details)
+    return state
 
 
 async def publish_edited(

@@ -421,3 +421,36 @@ async def test_the_import_of_an_older_revision_is_a_conflict(
     await edit(api, transcribed.video_id, 1, replace_text("s1", "First."))
     response = await import_text(api, transcribed.video_id, "Good morning.")
     assert (response.status_code, response.json()["error"]["details"]) == (409, {"revision": 2})
+
+
+async def test_cut_words_are_left_out_of_the_edit_list(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    video_id = transcribed.video_id
+    path = f"/videos/{video_id}/transcript/edit-list"
+    whole = (await api.get(path)).json()
+    assert (whole["revision"], whole["cuts"], len(whole["kept"])) == (1, [], 1)
+    cut = {"op": "deleteWords", "id": "s2", "ranges": [{"from": 4, "to": 10}]}
+    assert (await edit(api, video_id, 1, cut)).status_code == 200
+    assert await texts(api, video_id) == [TEXTS[0], "The", "leaves at 10:30 from platform 4."]
+    found = (await api.get(path, params={"frameRate": "50", "format": "otio"})).json()
+    assert (found["revision"], len(found["cuts"]), len(found["kept"])) == (2, 1, 2)
+    assert found["file"]["name"].endswith(".otio")
+    assert json.loads(found["file"]["content"])["OTIO_SCHEMA"] == "Timeline.1"
+    [span] = found["cuts"]
+    [_, before, after] = await segments(api, video_id)
+    assert before["end"] - 0.001 <= span["start"] < span["end"] <= after["start"] + 0.001
+    assert found["keptDuration"] == pytest.approx(found["duration"] - (span["end"] - span["start"]))
+
+
+async def test_suggested_cuts_can_be_applied_as_they_are(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    video_id = transcribed.video_id
+    await edit(api, video_id, 1, replace_text("s2", "The, um, the train the train leaves."))
+    found = (await api.get(f"/videos/{video_id}/transcript/cut-suggestions")).json()
+    assert (found["revision"], found["totalSuggestions"]) == (2, 2)
+    assert [(each["kind"], each["text"]) for each in found["suggestions"]] == [
+        ("filler", "um,"),
+        ("repeat", "the train"),
+    ]
+    ranges = [{"from": each["from"], "to": each["to"]} for each in found["suggestions"]]
+    response = await edit(api, video_id, 2, {"op": "deleteWords", "id": "s2", "ranges": ranges})
+    assert response.status_code == 200
+    assert (await texts(api, video_id))[1:] == ["The,", "the train leaves."]
