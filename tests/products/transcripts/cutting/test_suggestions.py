@@ -33,10 +33,10 @@ def kept_text(text: str, suggestions: Sequence[CutSuggestion]) -> str:
     [
         ("en", "So, um, we went, uh, home.", "So, we went, home."),
         ("en", "I I think that the train the train is late.", "I think that the train is late."),
-        ("en-GB", "We should we should we should go.", "We should go."),
+        ("en-GB", "We should we should we should go.", "we should go."),
         ("de", "Das ist, ähm, mein mein Hund.", "Das ist, mein Hund."),
         ("pt-BR", "Eu, hum, eu quero ir.", "Eu, eu quero ir."),
-        ("fr", "Je je ne sais pas, euh, demain.", "Je ne sais pas, demain."),
+        ("fr", "Je je ne sais pas, euh, demain.", "je ne sais pas, demain."),
     ],
 )
 def test_fillers_and_repeats(language: str, text: str, left: str) -> None:

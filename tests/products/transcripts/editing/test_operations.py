@@ -160,7 +160,7 @@ def test_insert_finds_its_place() -> None:
         (DeleteWords("s1", ((8, 8),)), "ranges.0"),
         (DeleteWords("s1", ((8, 9),)), "ranges.0"),
         (DeleteWords("s1", ((0, 3),)), "ranges.0"),
-        (DeleteWords("s1", ((0, 8), (5, 15))), "ranges.0"),
+        (DeleteWords("s1", ((0, 8), (0, 15))), "ranges.0"),
         (DeleteWords("s1", ((9, 99),)), "ranges.0"),
     ],
 )

