@@ -182,8 +182,9 @@ class _Draft:
             try:
                 for edge in edges:
                     self._split(SplitSegment(operation.segment_id, edge))
-            except InvalidEditError as error:  # there is no time between the words
-                raise InvalidEditError(f"ranges.{number}", error.message) from error
+            except InvalidEditError as error:
+                message = "These words have no times of their own. They may have some when the segment is aligned."
+                raise InvalidEditError(f"ranges.{number}", message) from error
             self._replace(at + 1 if start in edges else at, deleted=True)
             until = start
 

@@ -255,7 +255,7 @@ def predict(model: Model, operation: Operation, edited: TranscriptDocument) -> M
     return after
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(random_operation(), max_size=25))
 def test_random_edits_do_what_a_simple_model_says(operations: list[Operation]) -> None:
     edited, shared = document(5), context()
