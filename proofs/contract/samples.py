@@ -61,6 +61,7 @@ BUCKET = {
     "secretAccessKey": "a-secret",
     "enabled": False,
 }
+SRT = "1\n00:00:00,000 --> 00:00:01,000\nWords!\n"
 EVERY_EDIT = {
     "revision": 4,
     "operations": [
@@ -133,6 +134,16 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     ],
     "POST /videos/{videoId}/transcript/undo": [Sample({"revision": 4}, fresh=True)],
     "POST /videos/{videoId}/transcript/redo": [Sample({"revision": 4}, fresh=True)],
+    "POST /videos/{videoId}/transcript/import": [
+        Sample({"revision": 4, "format": "srt", "content": SRT}, fresh=True),
+        Sample({"revision": 4, "format": "text", "content": "Words."}, fresh=True),
+    ],
+    "GET /videos/{videoId}/transcript/edit-list": [
+        Sample(),
+        Sample(query={"format": "edl"}),
+        Sample(caller="a member"),
+    ],
+    "GET /videos/{videoId}/transcript/cut-suggestions": [Sample(), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions": [Sample(), Sample(query={"limit": "2"}), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions/{revision}": [Sample(), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions/{revision}/comparison": [Sample(query={"to": "4"})],

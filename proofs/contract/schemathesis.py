@@ -33,6 +33,7 @@ EXTRA_RULES = {
     "editTranscript": "segments exist, and times fit their neighbors",
     "undoEdit": "names of unknown fields contain no NUL character",
     "redoEdit": "names of unknown fields contain no NUL character",
+    "importTranscript": "the content is of its format, and is what is said in the recording",
     "restoreRevision": "names of unknown fields contain no NUL character",
     "recoverWebhookDeliveries": "times must exist in UTC",
     "listEvents": "a cursor is opaque, and names of types are separated by commas",

@@ -4,6 +4,7 @@ from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import JobSpec, Ownership, Product, StorageKind
 from cutroom.products.transcripts import export, routes, service, worker
+from cutroom.products.transcripts.cutting import routes as cutting_routes
 from cutroom.products.transcripts.editing import routes as editing_routes
 from cutroom.products.transcripts.editing.workflow import AlignTranscriptWorkflow
 from cutroom.products.transcripts.workflow import TranscriptWorkflow
@@ -20,7 +21,7 @@ PRODUCT = Product(
         ),
     ),
     workflows=(AlignTranscriptWorkflow,),
-    routers=(routes.router, editing_routes.router),
+    routers=(routes.router, editing_routes.router, cutting_routes.router),
     check_bundle=service.check_bundle,
     owns=Ownership(
         tables=("transcripts", "transcript_revisions"),

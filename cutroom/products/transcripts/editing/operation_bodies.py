@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cutroom.products.transcripts.editing import operations
+from cutroom.products.transcripts.editing import operation_types as operations
 from cutroom.products.transcripts.editing.operations import (
     MAX_LABEL,
     MAX_MERGED,
@@ -16,6 +16,7 @@ from cutroom.products.transcripts.editing.operations import (
 from cutroom.web.schema import ClosedModel, Omittable
 
 MAX_IDS = 500  # segments of one operation
+MAX_RANGES = 100  # of one operation
 
 SegmentId = Annotated[
     str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9]+$", description="The id of a segment.")
@@ -151,6 +152,27 @@ class InsertOperation(ClosedModel):
         return operations.InsertSegment(self.start, self.end, self.text, self.speaker)
 
 
+class CharacterRange(ClosedModel):
+    """A part of a text."""
+
+    from_: Annotated[int, Field(alias="from", ge=0, le=MAX_TEXT, description="The first character.")]
+    to: Annotated[int, Field(ge=1, le=MAX_TEXT, description="The character after the last one.")]
+
+
+class DeleteWordsOperation(ClosedModel):
+    """Marks parts of a segment as deleted. It is split around them; the first part keeps the id."""
+
+    op: Literal["deleteWords"]
+    id: SegmentId
+    ranges: Annotated[
+        list[CharacterRange],
+        Field(min_length=1, max_length=MAX_RANGES, description="Ranges of characters, in order and apart."),
+    ]
+
+    def to_operation(self) -> operations.Operation:
+        return operations.DeleteWords(self.id, tuple((each.from_, each.to) for each in self.ranges))
+
+
 EditOperation = Annotated[
     ReplaceTextOperation
     | SplitOperation
@@ -161,6 +183,7 @@ EditOperation = Annotated[
     | SetTimesOperation
     | DeleteOperation
     | RestoreOperation
-    | InsertOperation,
+    | InsertOperation
+    | DeleteWordsOperation,
     Field(discriminator="op"),
 ]

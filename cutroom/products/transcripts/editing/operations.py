@@ -6,8 +6,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument, rounded, speaker_label
+from cutroom.products.transcripts.editing.operation_types import (
+    DeleteSegments,
+    DeleteWords,
+    InsertSegment,
+    MergeSegments,
+    MergeSpeakers,
+    Operation,
+    RenameSpeaker,
+    ReplaceText,
+    RestoreSegments,
+    SetSpeaker,
+    SetTimes,
+    SplitSegment,
+)
 from cutroom.products.transcripts.editing.splitting import SplitPoint
 from cutroom.products.transcripts.text_units import join_words
+from cutroom.text.writing_systems import is_unspaced
 
 MAX_OPERATIONS = 200  # of one change
 MAX_SEGMENTS = 20_000  # of one transcript
@@ -30,101 +45,6 @@ class InvalidEditError(ValueError):
         super().__init__(message)
         self.field = field
         self.message = message
-
-
-@dataclass(frozen=True, slots=True)
-class ReplaceText:
-    """Sets the text of a segment."""
-
-    segment_id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SplitSegment:
-    """Splits a segment before a character of its text."""
-
-    segment_id: str
-    at: int
-    at_seconds: float | None = None  # by default, between the words on both sides
-
-
-@dataclass(frozen=True, slots=True)
-class MergeSegments:
-    """Merges neighbors into the first of them."""
-
-    segment_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SetSpeaker:
-    """Says who speaks in some segments."""
-
-    segment_ids: tuple[str, ...]
-    speaker: str
-
-
-@dataclass(frozen=True, slots=True)
-class RenameSpeaker:
-    """Sets the label of a speaker."""
-
-    speaker: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class MergeSpeakers:
-    """Makes one speaker of some."""
-
-    speakers: tuple[str, ...]
-    into: str
-
-
-@dataclass(frozen=True, slots=True)
-class SetTimes:
-    """Sets the start and the end of a segment."""
-
-    segment_id: str
-    start_seconds: float
-    end_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteSegments:
-    """Marks segments as deleted."""
-
-    segment_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreSegments:
-    """Removes the mark of deleted segments."""
-
-    segment_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class InsertSegment:
-    """Adds a segment between others."""
-
-    start_seconds: float
-    end_seconds: float
-    text: str
-    speaker: str
-
-
-Operation = (
-    ReplaceText
-    | SplitSegment
-    | MergeSegments
-    | SetSpeaker
-    | RenameSpeaker
-    | MergeSpeakers
-    | SetTimes
-    | DeleteSegments
-    | RestoreSegments
-    | InsertSegment
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +114,8 @@ class _Draft:
                     self._replace(at, deleted=isinstance(operation, DeleteSegments))
             case InsertSegment():
                 self._insert(operation)
+            case DeleteWords():
+                self._delete_words(operation)
 
     def _find(self, segment_id: str, field: str = "id") -> int:
         if self._positions is None:
@@ -241,6 +163,30 @@ class _Draft:
                 replace(segment, id=self.context.new_id(), text=second, start_seconds=found.start_seconds),
             ],
         )
+
+    def _delete_words(self, operation: DeleteWords) -> None:
+        """Split the segment around each range, from the last to the first, so that positions stay those of the text."""
+        at = self._find(operation.segment_id)
+        text, until = self.segments[at].text, len(self.segments[at].text)
+        if not operation.ranges:
+            raise InvalidEditError("ranges", "At least one range is required.")
+        for number, (start, end) in reversed(list(enumerate(operation.ranges))):
+            if not 0 <= start < end <= until:
+                raise InvalidEditError(f"ranges.{number}", "Ranges are inside of the text, in order and apart.")
+            if not text[start:end].strip():
+                raise InvalidEditError(f"ranges.{number}", "There is no word in this range.")
+            for edge in (start, end):
+                if _is_inside_word(text, edge):
+                    raise InvalidEditError(f"ranges.{number}", "A range begins and ends between words.")
+            edges = [edge for edge, beside in ((end, text[end:until]), (start, text[:start])) if beside.strip()]
+            try:
+                for edge in edges:
+                    self._split(SplitSegment(operation.segment_id, edge))
+            except InvalidEditError as error:
+                message = "These words have no times of their own. They may have some when the segment is aligned."
+                raise InvalidEditError(f"ranges.{number}", message) from error
+            self._replace(at + 1 if start in edges else at, deleted=True)
+            until = start
 
     def _merge(self, segment_ids: Sequence[str]) -> None:
         if not 2 <= len(segment_ids) <= MAX_MERGED:
@@ -341,6 +287,14 @@ class _Draft:
         self.labels.setdefault(speaker, speaker_label(speaker))
         if len(self.labels) > MAX_SPEAKERS:
             raise InvalidEditError(field, f"At most {MAX_SPEAKERS} speakers.")
+
+
+def _is_inside_word(text: str, at: int) -> bool:
+    """Whether a position is between letters or digits of a word; scripts without spaces have no such words."""
+    if not 0 < at < len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    return before.isalnum() and after.isalnum() and not (is_unspaced(before) or is_unspaced(after))
 
 
 def _finite(seconds: float, field: str) -> float:

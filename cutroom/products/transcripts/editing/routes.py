@@ -14,6 +14,7 @@ from cutroom.products.transcripts.editing.schemas import (
     RevisionPage,
     TranscriptChange,
     TranscriptEdit,
+    TranscriptImport,
     described,
 )
 from cutroom.products.transcripts.editing.service import TranscriptEditor
@@ -50,6 +51,17 @@ async def undo_edit(call: CurrentCall, video_id: VideoId, guard: RevisionGuard) 
 async def redo_edit(call: CurrentCall, video_id: VideoId, guard: RevisionGuard) -> TranscriptChange:
     """Reverts the last undo, as a new revision."""
     return _recorded(call, guard.revision, await _editor(call).redo(video_id, guard.revision))
+
+
+@router.post("/videos/{videoId}/transcript/import", summary="Import a text as transcript")
+@operation(scope=Scope.DUBS_WRITE, access=Access.WRITE, errors=(Code.CONFLICT, Code.FAILED_PRECONDITION))
+async def import_transcript(call: CurrentCall, video_id: VideoId, text: TranscriptImport) -> TranscriptChange:
+    """Puts the words of subtitles or of a script in place of the recognized ones, as a new revision.
+
+    The words are aligned with those that were recognized: segments keep their ids, times and speakers. Names of
+    speakers in WebVTT are used.
+    """
+    return _recorded(call, text.revision, await _editor(call).import_text(video_id, text))
 
 
 @router.get("/videos/{videoId}/transcript/revisions", summary="List revisions of a transcript")

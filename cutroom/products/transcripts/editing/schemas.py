@@ -2,21 +2,26 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from cutroom.media.subtitle_reading import SubtitleFormat, read_subtitles
+from cutroom.media.subtitles import clean_text
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument
 from cutroom.products.transcripts.editing.differences import LabelChange
 from cutroom.products.transcripts.editing.history import RevisionKind, SegmentChange
 from cutroom.products.transcripts.editing.operation_bodies import EditOperation
 from cutroom.products.transcripts.editing.operations import MAX_OPERATIONS
 from cutroom.products.transcripts.editing.revisions import StoredRevision
+from cutroom.products.transcripts.editing.text_placement import ImportedLine
 from cutroom.products.transcripts.schemas import Speaker
 from cutroom.web.schema import ApiModel, ClosedModel, Omittable, RequestModel
 
 MAX_CHANGES = 1_000  # listed in a response
 MAX_REVISION = 2**31 - 1
+MAX_CONTENT = 600_000  # characters of an imported text
 
 Revision = Annotated[
     int,
@@ -43,6 +48,42 @@ class RevisionGuard(RequestModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"revision": 4}]})
 
     revision: Revision
+
+
+class ImportFormat(StrEnum):
+    """Formats of an imported text."""
+
+    SRT = "srt"
+    VTT = "vtt"
+    TTML = "ttml"
+    TEXT = "text"
+
+
+class TranscriptImport(RequestModel):
+    """A text that people have corrected or written elsewhere."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "revision": 4,
+                    "format": "srt",
+                    "content": "1\n00:00:00,400 --> 00:00:02,900\nShall we begin?\n",
+                }
+            ]
+        }
+    )
+
+    revision: Revision
+    format: Annotated[ImportFormat, Field(description="`text` is plain text without times, such as a script.")]
+    content: Annotated[str, Field(min_length=1, max_length=MAX_CONTENT, description="The content of the file.")]
+
+    def lines(self) -> list[ImportedLine]:
+        """The lines or cues; raises MalformedSubtitlesError."""
+        if self.format is ImportFormat.TEXT:
+            return [ImportedLine(text) for line in self.content.splitlines() if (text := clean_text(line))]
+        cues = read_subtitles(self.content, SubtitleFormat(self.format.value))
+        return [ImportedLine(each.text, each.start_seconds, each.end_seconds, each.speaker) for each in cues]
 
 
 class EditableSegment(ApiModel):

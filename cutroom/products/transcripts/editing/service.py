@@ -1,15 +1,18 @@
 """Edits transcripts for the API, and reads their revisions."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError, invalid_field
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.states import JobState
 from cutroom.library.service import get_duration, get_video
+from cutroom.media.subtitle_reading import MalformedSubtitlesError
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from cutroom.platform.outbox import WorkflowStart, enqueue
@@ -19,12 +22,8 @@ from cutroom.products.transcripts.document import DocumentSegment, TranscriptDoc
 from cutroom.products.transcripts.editing import history
 from cutroom.products.transcripts.editing.differences import compare_labels, difference_between
 from cutroom.products.transcripts.editing.history import HistoryLinks, HistoryStep, RevisionKind, SegmentChange
-from cutroom.products.transcripts.editing.operations import (
-    EditContext,
-    InvalidEditError,
-    SplitSegment,
-    apply_operations,
-)
+from cutroom.products.transcripts.editing.operation_types import DeleteWords, SplitSegment
+from cutroom.products.transcripts.editing.operations import EditContext, InvalidEditError, apply_operations
 from cutroom.products.transcripts.editing.revisions import (
     FIRST,
     NewRevision,
@@ -44,11 +43,13 @@ from cutroom.products.transcripts.editing.schemas import (
     RevisionDocument,
     TranscriptChange,
     TranscriptEdit,
+    TranscriptImport,
     changed_segments,
     changed_speakers,
     described_document,
 )
 from cutroom.products.transcripts.editing.splitting import SplitPoint, split_point, words_within
+from cutroom.products.transcripts.editing.text_placement import place_text
 from cutroom.products.transcripts.segmentation import TimedWord
 from cutroom.webhooks.publishing import publish_event
 
@@ -81,14 +82,14 @@ class TranscriptEditor:
         """Apply operations to the current revision; raise CONFLICT if the caller has seen an older one."""
         operations = [each.to_operation() for each in edit.operations]
         words: Sequence[TimedWord] = ()
-        if any(isinstance(each, SplitSegment) for each in operations):  # before the row is locked
+        if any(isinstance(each, SplitSegment | DeleteWords) for each in operations):  # before the row is locked
             words = await self._words(await self._state(video_id))
         state = await self._lock(video_id, edit.revision)
         before = await self._read(video_id, state)
         context = EditContext(
             language=state.language,
             duration_seconds=await get_duration(self.connection, self.principal.library_id, video_id),
-            new_id=lambda: new_id(self.now.timestamp()),
+            new_id=self._new_id,
             split_point=_split_points(words),
         )
         try:
@@ -99,6 +100,23 @@ class TranscriptEditor:
         return await self._save(
             video_id, state, (before, after), RevisionKind.EDIT, history.after_change(state.revision), summary=summary
         )
+
+    async def import_text(self, video_id: str, text: TranscriptImport) -> TranscriptChange:
+        """Put a text in place of the recognized one; raise CONFLICT if the caller has seen an older revision."""
+        try:
+            lines = await asyncio.to_thread(text.lines)
+        except MalformedSubtitlesError as error:
+            raise invalid_field("content", str(error)) from error
+        state = await self._lock(video_id, text.revision)
+        before = await self._read(video_id, state)
+        until = await get_duration(self.connection, self.principal.library_id, video_id)
+        place = partial(place_text, language=state.language, until_seconds=until, new_id=self._new_id)
+        try:
+            after = await asyncio.to_thread(place, before, lines)
+        except InvalidEditError as error:
+            raise invalid_field(error.field, error.message) from error
+        links, summary = history.after_change(state.revision), {f"import.{text.format.value}": 1}
+        return await self._save(video_id, state, (before, after), RevisionKind.EDIT, links, summary=summary)
 
     async def undo(self, video_id: str, revision: int) -> TranscriptChange:
         """Return to the content before the last change; after another undo, to the content before that."""
@@ -203,6 +221,9 @@ class TranscriptEditor:
             speakers=changed_speakers(difference.labels),
         )
 
+    def _new_id(self) -> str:
+        return new_id(self.now.timestamp())
+
     async def _lock(self, video_id: str, revision: int) -> TranscriptState:
         state = await self._state(video_id, lock=True)
         if state.revision != revision:
@@ -211,18 +232,7 @@ class TranscriptEditor:
         return state
 
     async def _state(self, video_id: str, *, lock: bool = False) -> TranscriptState:
-        await get_video(self.connection, self.principal, video_id)
-        library_id = self.principal.library_id
-        job_id = JobKey(JobType.TRANSCRIPT, video_id).id
-        status = await self.connection.fetchval(
-            "SELECT status FROM jobs WHERE library_id = $1 AND id = $2", library_id, job_id
-        )
-        state = await find_state(self.connection, library_id, video_id, lock=lock)
-        if status != JobState.READY or state is None:
-            message = "There is no finished transcript."
-            details = {"reason": "transcript", **({"jobId": job_id} if status is not None else {})}
-            raise CutroomError(Code.FAILED_PRECONDITION, message=message, details=details)
-        return state
+        return await require_state(self.connection, self.principal, video_id, lock=lock)
 
     async def _read(self, video_id: str, state: TranscriptState, revision: int | None = None) -> TranscriptDocument:
         return await read_document(self.connection, self.principal.library_id, video_id, state, revision)
@@ -239,6 +249,22 @@ def _split_points(words: Sequence[TimedWord]) -> Callable[[DocumentSegment, int]
         return split_point(segment, at, known=words_within(words, segment.start_seconds, segment.end_seconds))
 
     return find
+
+
+async def require_state(
+    connection: Connection, principal: Principal, video_id: str, *, lock: bool = False
+) -> TranscriptState:
+    """A finished transcript of a video of the caller; raises FAILED_PRECONDITION if there is none."""
+    await get_video(connection, principal, video_id)
+    library_id = principal.library_id
+    job_id = JobKey(JobType.TRANSCRIPT, video_id).id
+    status = await connection.fetchval("SELECT status FROM jobs WHERE library_id = $1 AND id = $2", library_id, job_id)
+    state = await find_state(connection, library_id, video_id, lock=lock)
+    if status != JobState.READY or state is None:
+        message = "There is no finished transcript."
+        details = {"reason": "transcript", **({"jobId": job_id} if status is not None else {})}
+        raise CutroomError(Code.FAILED_PRECONDITION, message=message, details=details)
+    return state
 
 
 async def publish_edited(

@@ -111,7 +111,7 @@ def _known_times(
     units: Sequence[str], known: Sequence[TimedWord], start_seconds: float, end_seconds: float
 ) -> dict[int, tuple[float, float]]:
     """The times of units that are known words, in order and inside of the span."""
-    wanted, given = [_key(each) for each in units], [_key(word.text) for word in known]
+    wanted, given = [word_key(each) for each in units], [word_key(word.text) for word in known]
     blocks = SequenceMatcher(None, wanted, given, autojunk=False).get_matching_blocks()
     times: dict[int, tuple[float, float]] = {}
     reached = start_seconds
@@ -136,6 +136,6 @@ def _spread(units: Sequence[str], start_seconds: float, end_seconds: float) -> l
     return words
 
 
-def _key(text: str) -> str:
+def word_key(text: str) -> str:
     """Words are compared by their letters and digits; a word of punctuation only by itself."""
     return "".join(character for character in text.casefold() if character.isalnum()) or text

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument
 from cutroom.products.transcripts.editing import operations as ops
-from cutroom.products.transcripts.editing.operations import (
+from cutroom.products.transcripts.editing.operation_types import (
     DeleteSegments,
-    EditContext,
+    DeleteWords,
     InsertSegment,
-    InvalidEditError,
     MergeSegments,
     MergeSpeakers,
     Operation,
@@ -23,8 +22,8 @@ from cutroom.products.transcripts.editing.operations import (
     SetSpeaker,
     SetTimes,
     SplitSegment,
-    apply_operations,
 )
+from cutroom.products.transcripts.editing.operations import EditContext, InvalidEditError, apply_operations
 from cutroom.products.transcripts.editing.splitting import split_point
 
 DURATION = 60.0
@@ -95,6 +94,17 @@ def test_delete_restore_speaker_and_times() -> None:
     assert (edited.segments[1].start_seconds, edited.segments[1].end_seconds) == (1.6, 3.9)
 
 
+def test_deleted_words_are_segments_of_their_own() -> None:
+    cut = apply_operations(document(), [DeleteWords("s1", ((0, 9), (16, 18)))], context())
+    assert [(each.id, each.text, each.deleted) for each in cut.segments[1:-1]] == [
+        ("s1", "Sentence", True),
+        ("n2", "number", False),
+        ("n1", "1.", True),
+    ]
+    whole = apply_operations(document(), [DeleteWords("s1", ((0, 18),))], context())
+    assert [(each.id, each.deleted) for each in whole.segments] == [("s0", False), ("s1", True), ("s2", False)]
+
+
 def test_insert_finds_its_place() -> None:
     changes: list[Operation] = [
         InsertSegment(1.6, 1.9, "Between.", "speaker_1"),
@@ -145,6 +155,13 @@ def test_insert_finds_its_place() -> None:
         (InsertSegment(1.6, 2.5, "x", "speaker_1"), "end"),
         (InsertSegment(59.0, 61.0, "x", "speaker_1"), "end"),
         (InsertSegment(10.0, 11.0, "", "speaker_1"), "text"),
+        (DeleteWords("unknown", ((0, 8),)), "id"),
+        (DeleteWords("s1", ()), "ranges"),
+        (DeleteWords("s1", ((8, 8),)), "ranges.0"),
+        (DeleteWords("s1", ((8, 9),)), "ranges.0"),
+        (DeleteWords("s1", ((0, 3),)), "ranges.0"),
+        (DeleteWords("s1", ((0, 8), (0, 15))), "ranges.0"),
+        (DeleteWords("s1", ((9, 99),)), "ranges.0"),
     ],
 )
 def test_refused_operations_name_the_field(operation: Operation, field: str) -> None:
@@ -192,11 +209,13 @@ def random_operation(draw: st.DrawFn) -> Operation:
             st.builds(DeleteSegments, segment_ids),
             st.builds(RestoreSegments, segment_ids),
             st.builds(InsertSegment, _SECONDS, _SECONDS, _TEXT, _SPEAKER),
+            st.builds(DeleteWords, segment_id, st.lists(st.tuples(_AT, _AT), max_size=3).map(tuple)),
         )
     )
     return operation
 
 
+_AT = st.integers(-1, 20)
 Model = dict[str, tuple[str, str, bool]]  # by id: text without spaces, speaker, deleted; order is checked by times
 
 
@@ -210,15 +229,11 @@ def predict(model: Model, operation: Operation, edited: TranscriptDocument) -> M
     match operation:
         case ReplaceText(segment_id, text):
             after[segment_id] = ("".join(text.split()), *model[segment_id][1:])
-        case SplitSegment(segment_id):
-            added = next(each for each in edited.segments if each.id not in model)
-            first = next(each for each in edited.segments if each.id == segment_id)
-            texts_ = ["".join(each.text.split()) for each in (first, added)]
-            assert "".join(texts_) == model[segment_id][0]
-            after[segment_id], after[added.id] = (
-                (texts_[0], *model[segment_id][1:]),
-                (texts_[1], *model[segment_id][1:]),
-            )
+        case SplitSegment(segment_id) | DeleteWords(segment_id):
+            parts = [each for each in edited.segments if each.id == segment_id or each.id not in model]
+            assert "".join("".join(each.text.split()) for each in parts) == model[segment_id][0]
+            assert {each.deleted for each in parts} <= {model[segment_id][2], isinstance(operation, DeleteWords)}
+            after |= {each.id: ("".join(each.text.split()), model[segment_id][1], each.deleted) for each in parts}
         case MergeSegments(segment_ids):
             order = [each for each in model if each in segment_ids]
             merged = "".join(model[each][0] for each in order)
@@ -240,7 +255,7 @@ def predict(model: Model, operation: Operation, edited: TranscriptDocument) -> M
     return after
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(random_operation(), max_size=25))
 def test_random_edits_do_what_a_simple_model_says(operations: list[Operation]) -> None:
     edited, shared = document(5), context()

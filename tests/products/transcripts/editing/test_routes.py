@@ -368,3 +368,93 @@ async def test_a_renamed_speaker_alone_is_a_revision(api: httpx.AsyncClient, tra
     response = (await edit(api, transcribed.video_id, 1, rename)).json()
     assert (response["revision"], response["totalChanges"]) == (2, 0)
     assert (await edit(api, transcribed.video_id, 2, rename)).json()["revision"] == 2
+
+
+async def import_text(
+    api: httpx.AsyncClient, video_id: str, content: str, *, format_: str = "text", revision: int = 1
+) -> httpx.Response:
+    body = {"revision": revision, "format": format_, "content": content}
+    return await api.post(f"/videos/{video_id}/transcript/import", json=body)
+
+
+async def test_a_corrected_script_becomes_a_revision_that_can_be_undone(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
+) -> None:
+    video_id = transcribed.video_id
+    response = await import_text(api, video_id, "Good morning!\nThe train leaves at 10:45 from platform 4.")
+    assert (response.status_code, response.json()["revision"], response.json()["totalChanges"]) == (200, 2, 2)
+    assert [each["id"] for each in response.json()["changes"]] == ["s1", "s2"]
+    assert await texts(api, video_id) == ["Good morning!", "The train leaves at 10:45 from platform 4."]
+    latest = (await api.get(f"/videos/{video_id}/transcript/revisions")).json()["revisions"][0]
+    assert (latest["kind"], latest["operations"]) == ("edit", {"import.text": 1})
+    start = await accounts.connection.fetchval(
+        "SELECT argument FROM outbox WHERE library_id = $1 AND workflow = 'align-transcript'", transcribed.library_id
+    )
+    assert start["revision"] == 2
+    undone = await api.post(f"/videos/{video_id}/transcript/undo", json={"revision": 2})
+    assert undone.status_code == 200
+    assert await texts(api, video_id) == TEXTS
+
+
+@pytest.mark.parametrize(
+    ("format_", "content"),
+    [
+        ("text", "Something else entirely."),
+        ("text", " \n "),
+        ("srt", "Good morning."),
+        ("vtt", "00:01.000 --> 00:02.000\nGood morning.\n"),
+        ("ttml", "<tt><body>"),
+        ("ttml", '<!DOCTYPE tt SYSTEM "http://127.0.0.1/"><tt/>'),
+    ],
+)
+async def test_a_text_that_cannot_be_placed_changes_nothing(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo, format_: str, content: str
+) -> None:
+    response = await import_text(api, transcribed.video_id, content, format_=format_)
+    assert (response.status_code, response.json()["error"]["details"]["fields"][0]["path"]) == (400, "content")
+    assert await texts(api, transcribed.video_id) == TEXTS
+
+
+async def test_the_import_of_an_older_revision_is_a_conflict(
+    api: httpx.AsyncClient, transcribed: TranscribedVideo
+) -> None:
+    await edit(api, transcribed.video_id, 1, replace_text("s1", "First."))
+    response = await import_text(api, transcribed.video_id, "Good morning.")
+    assert (response.status_code, response.json()["error"]["details"]) == (409, {"revision": 2})
+
+
+async def kept_texts(api: httpx.AsyncClient, video_id: str) -> list[str]:
+    return [each["text"] for each in await segments(api, video_id) if not each["deleted"]]
+
+
+async def test_cut_words_are_left_out_of_the_edit_list(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    video_id = transcribed.video_id
+    path = f"/videos/{video_id}/transcript/edit-list"
+    whole = (await api.get(path)).json()
+    assert (whole["revision"], whole["cuts"], len(whole["kept"])) == (1, [], 1)
+    cut = {"op": "deleteWords", "id": "s2", "ranges": [{"from": 4, "to": 10}]}
+    assert (await edit(api, video_id, 1, cut)).status_code == 200
+    assert await kept_texts(api, video_id) == [TEXTS[0], "The", "leaves at 10:30 from platform 4."]
+    found = (await api.get(path, params={"frameRate": "50", "format": "otio"})).json()
+    assert (found["revision"], len(found["cuts"]), len(found["kept"])) == (2, 1, 2)
+    assert found["file"]["name"].endswith(".otio")
+    assert json.loads(found["file"]["content"])["OTIO_SCHEMA"] == "Timeline.1"
+    [span] = found["cuts"]
+    [_, before, _, after] = await segments(api, video_id)
+    assert before["end"] - 0.001 <= span["start"] < span["end"] <= after["start"] + 0.001
+    assert found["keptDuration"] == pytest.approx(found["duration"] - (span["end"] - span["start"]))
+
+
+async def test_suggested_cuts_can_be_applied_as_they_are(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    video_id = transcribed.video_id
+    await edit(api, video_id, 1, replace_text("s2", "The train leaves, um, at 10:30 from from platform 4."))
+    found = (await api.get(f"/videos/{video_id}/transcript/cut-suggestions")).json()
+    assert (found["revision"], found["totalSuggestions"]) == (2, 2)
+    assert [(each["kind"], each["text"]) for each in found["suggestions"]] == [
+        ("filler", "um,"),
+        ("repeat", "from"),
+    ]
+    ranges = [{"from": each["from"], "to": each["to"]} for each in found["suggestions"]]
+    response = await edit(api, video_id, 2, {"op": "deleteWords", "id": "s2", "ranges": ranges})
+    assert response.status_code == 200, response.text
+    assert await kept_texts(api, video_id) == [TEXTS[0], "The train leaves,", "at 10:30", "from platform 4."]

@@ -1,0 +1,184 @@
+"""The edit list of a transcript: which parts of the recording remain when its deleted words are cut.
+
+Cuts are in the silence beside the deleted words, on the edges of frames, and never inside of a word that is kept.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, floor
+from typing import Protocol
+
+PAD_SECONDS = 0.1  # of the silence beside deleted words, at most half of it
+JOINED_SECONDS = 1.0  # a shorter silence between deleted words is cut with them
+MIN_FRAMES = 2  # of a cut, and of what remains between two
+
+
+class SpokenWord(Protocol):
+    """A word with its times."""
+
+    @property
+    def start_seconds(self) -> float: ...
+    @property
+    def end_seconds(self) -> float: ...
+
+
+class SpokenSegment(Protocol):
+    """A segment whose words are known."""
+
+    @property
+    def start_seconds(self) -> float: ...
+    @property
+    def end_seconds(self) -> float: ...
+    @property
+    def words(self) -> Sequence[SpokenWord]: ...
+    @property
+    def deleted(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRange:
+    """Frames of the recording, without the one at `end`."""
+
+    start: int
+    end: int
+
+    @property
+    def frames(self) -> int:
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class EditList:
+    """What remains of a recording, in order, at a frame rate."""
+
+    frame_rate: Fraction
+    total_frames: int
+    kept: tuple[FrameRange, ...]
+
+    @property
+    def cuts(self) -> tuple[FrameRange, ...]:
+        """What is left out."""
+        edges = [0, *(edge for each in self.kept for edge in (each.start, each.end)), self.total_frames]
+        pairs = zip(edges[::2], edges[1::2], strict=True)
+        return tuple(FrameRange(start, end) for start, end in pairs if start < end)
+
+    def seconds(self, frame: int) -> float:
+        """The time of a frame, to the microsecond."""
+        return round(float(frame / self.frame_rate), 6)
+
+
+Span = tuple[float, float]
+
+
+def make_edit_list(
+    segments: Iterable[SpokenSegment],
+    *,
+    duration_seconds: float,
+    frame_rate: Fraction,
+    max_silence_seconds: float | None = None,
+) -> EditList:
+    """Cut deleted words; with `max_silence_seconds`, longer silences between words and at both ends are shortened."""
+    kept, deleted = _spans(segments, duration_seconds)
+    wanted = [_padded(each, kept) for each in _joined(deleted, JOINED_SECONDS, kept)]
+    if max_silence_seconds is not None:
+        wanted += _silences([*kept, *deleted], duration_seconds, max_silence_seconds)
+    total = floor(duration_seconds * frame_rate)
+    cuts = _whole_frames(_without(_merged(wanted), kept), frame_rate, total)
+    return EditList(frame_rate, total, _remaining(cuts, total))
+
+
+def _spans(segments: Iterable[SpokenSegment], duration: float) -> tuple[list[Span], list[Span]]:
+    """The spans of kept and of deleted words, each in order and without overlaps."""
+    found: dict[bool, list[Span]] = {False: [], True: []}
+    for segment in segments:
+        spoken = segment.words or (segment,)
+        for word in spoken:
+            start, end = max(0.0, word.start_seconds), min(word.end_seconds, duration)
+            if start < end:
+                found[segment.deleted].append((start, end))
+    return _merged(found[False]), _merged(found[True])
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _joined(deleted: Sequence[Span], gap: float, kept: Sequence[Span]) -> list[Span]:
+    """Deleted spans with a short silence between them as one; kept words between them are taken out later."""
+    joined: list[Span] = []
+    for start, end in deleted:
+        if joined and start - joined[-1][1] <= gap:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return _without(joined, kept)
+
+
+def _padded(span: Span, kept: Sequence[Span]) -> Span:
+    """A span with a part of the silence on both sides."""
+    start, end = span
+    before = max((until for _, until in kept if until <= start), default=0.0)
+    after = min((begin for begin, _ in kept if begin >= end), default=end + 2 * PAD_SECONDS)
+    return start - min(PAD_SECONDS, (start - before) / 2), end + min(PAD_SECONDS, (after - end) / 2)
+
+
+def _silences(spoken: Iterable[Span], duration: float, limit: float) -> list[Span]:
+    """The middle of each silence that is longer than the limit."""
+    edges = [(0.0, 0.0), *_merged(spoken), (duration, duration)]
+    return [
+        (left[1] + limit / 2, right[0] - limit / 2) for left, right in pairwise(edges) if right[0] - left[1] > limit
+    ]
+
+
+def _without(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
+    """Spans without the parts that are taken; both are in order and without overlaps."""
+    rest: list[Span] = []
+    first = 0
+    for start, end in spans:
+        while first < len(taken) and taken[first][1] <= start:
+            first += 1
+        begin = start
+        for at in range(first, len(taken)):
+            low, high = taken[at]
+            if low >= end:
+                break
+            if low > begin:
+                rest.append((begin, low))
+            begin = max(begin, high)
+        if begin < end:
+            rest.append((begin, end))
+    return rest
+
+
+def _whole_frames(spans: Sequence[Span], rate: Fraction, total: int) -> list[FrameRange]:
+    """Cuts on the edges of frames inside of their spans; what would remain between two for an instant is cut, too."""
+    cuts: list[FrameRange] = []
+    for start, end in spans:
+        # Times have microseconds, so that a cut on the edge of a frame is not moved by a rounding error.
+        first, last = max(0, ceil(_exact(start) * rate)), min(floor(_exact(end) * rate), total)
+        if last - first >= MIN_FRAMES:
+            cuts.append(FrameRange(first, last))
+    return cuts
+
+
+def _exact(seconds: float) -> Fraction:
+    return Fraction(round(seconds * 1_000_000), 1_000_000)
+
+
+def _remaining(cuts: Sequence[FrameRange], total: int) -> tuple[FrameRange, ...]:
+    kept, at = [], 0
+    for cut in cuts:
+        if cut.start > at:
+            kept.append(FrameRange(at, cut.start))
+        at = cut.end
+    if at < total:
+        kept.append(FrameRange(at, total))
+    return tuple(kept)
