@@ -352,7 +352,15 @@ class LibraryFactory:
             *transcript_history.revisions_of(transcript, user_id=user_id),
             ("captions", captions),
             ("jobs", {**job, **captions_job, "finished_at": base["created_at"]}),
-            ("captions", {**captions, "language": LANGUAGE}),
+            # Its times are stale, which takes no translation.
+            (
+                "captions",
+                {
+                    **captions,
+                    "language": LANGUAGE,
+                    "segments": [{**transcript["segments"][0], "id": "s1", "end": 2, "source": f"{marker} A"}],
+                },
+            ),
             ("exports", export),
             ("destinations", destination),
             ("output_copies", copy),
