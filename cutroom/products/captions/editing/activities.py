@@ -163,7 +163,7 @@ class CaptionEditingActivities:
             segments = merge_update(track.segments, planned, updated)
             ref = TrackRef(job.library_id, plan.video_id, plan.language, track.revision + 1)
             sheet = await self._store(connection, ref, await self._timed(segments, prepared.spoken))
-            is_mixed = any(each.engine and each.id not in lines.segments for each in segments)
+            is_mixed = any(each.id not in lines.segments and not each.edited for each in segments)
             known = [track.quality] if is_mixed or lines.quality is None else []
             quality = lowest_quality([*known, *([lines.quality] if lines.quality else [])])
             result = {
