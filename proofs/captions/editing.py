@@ -31,7 +31,8 @@ async def prove_regeneration(report: Report, api: CaptionsClient, video_id: str)
     for each in (hand, changed_hand):
         await _set_text(api, segments_url, each)
     stored = await _rows(api, video_id)
-    edit = {"revision": revision, "operations": _edits(ids, before, changed_hand)}
+    edits = _edits(ids, before, changed_hand)
+    edit = {"revision": revision, "operations": edits}
     (await api.client.patch(f"/v1/videos/{video_id}/transcript", json=edit)).raise_for_status()
     _, after = await _transcript(api, video_id)
     found = (await api.client.get(segments_url)).raise_for_status().json()
@@ -40,7 +41,7 @@ async def prove_regeneration(report: Report, api: CaptionsClient, video_id: str)
     wrong = sum(reported.get(each) != expected.get(each) for each in reported.keys() | expected.keys())
     stale = {id_ for id_, (reasons, _) in expected.items() if reasons}
     report.claim(
-        f"stale segments of {len(found['segments'])} after {len(edit['operations'])} edits, wrong ones",
+        f"stale segments of {len(found['segments'])} after {len(edits)} edits, wrong ones",
         expected=f"{len(stale)}, 0",
         measured=f"{found['staleSegments']}, {wrong}",
         holds=found["staleSegments"] == len(stale) > 0 and not wrong,

@@ -95,11 +95,12 @@ class LibraryFactory:
             "progress": 0,
             "updated_at": base["created_at"],
         }
+        segment = {"start": 0, "end": 1, "speaker": "speaker_1", "text": marker, "deleted": False, "words": 0}
         transcript = {
             **base,
             "video_id": ids["videoId"],
             "language": LANGUAGE,
-            "segments": [{"start": 0, "end": 1, "speaker": "speaker_1", "text": marker, "deleted": False, "words": 0}],
+            "segments": [segment],
             "speakers": [{"id": "speaker_1", "label": marker}],
             "alignment_path": marker,
             "engine": "none",
@@ -109,7 +110,7 @@ class LibraryFactory:
             **base,
             "video_id": ids["videoId"],
             "language": "de",
-            "segments": transcript["segments"],
+            "segments": [segment],
             "quality": "publishable",
         }
         captions_job = {
@@ -358,7 +359,7 @@ class LibraryFactory:
                 {
                     **captions,
                     "language": LANGUAGE,
-                    "segments": [{**transcript["segments"][0], "id": "s1", "end": 2, "source": f"{marker} A"}],
+                    "segments": [{**segment, "id": "s1", "end": 2, "source": f"{marker} A"}],
                 },
             ),
             ("exports", export),

@@ -264,8 +264,15 @@ def write(folder: Path, tables: dict[str, Any]) -> Path:
 
 
 def test_bundled_prices() -> None:
-    prices = load_prices()
-    assert {name: asdict(prices)[name] for name in ISSUED} == ISSUED
+    tables = asdict(load_prices())
+    assert tables["each"].pop("regeneration_minimum") == 100
+    assert {name: tables[name] for name in ISSUED} == ISSUED
+
+
+def test_price_list_of_an_earlier_version_has_the_least_price_of_a_part(tmp_path: Path) -> None:
+    tables = bundled()
+    del tables["each"]["regeneration_minimum"]
+    assert load_prices(write(tmp_path, tables)).each.regeneration_minimum == 100
 
 
 @pytest.mark.parametrize("name", ["dub_plus", "dub_premium", "captions"])

@@ -37,8 +37,8 @@ async def regenerate(editor: CaptionEditor, request: Regeneration, *, prices: Pr
         raise CutroomError(Code.FAILED_PRECONDITION, message=message, details=details)
     if request.transcript_revision is not None and request.transcript_revision != state.revision:
         message = "The transcript was changed in the meantime. Get the segments again."
-        details = {"revision": track.revision, "transcriptRevision": state.revision}
-        raise CutroomError(Code.CONFLICT, message=message, details=details)
+        revisions = {"revision": track.revision, "transcriptRevision": state.revision}
+        raise CutroomError(Code.CONFLICT, message=message, details=revisions)
     transcript = await editor.read(state)
     selected = _select(compare_track(track.segments, transcript.segments), request.segment_ids)
     charge = await _charge(editor, selected, transcript, accept_draft=request.accept_draft)

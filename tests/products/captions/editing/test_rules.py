@@ -201,20 +201,19 @@ class Editor:
             at = self.document.positions[segment.id]
             after = self.document.segments[at + 1 : at + 2]
             merged = (segment.id, *(each.id for each in after))
-            found = pick.choice(
-                [
-                    transcript_edits.ReplaceText(segment.id, f"Text {pick.randrange(4)}."),
-                    transcript_edits.SplitSegment(segment.id, max(1, len(segment.text) // 2)),
-                    transcript_edits.MergeSegments(merged),
-                    transcript_edits.SetSpeaker((segment.id,), pick.choice("ab")),
-                    transcript_edits.SetTimes(
-                        segment.id, segment.start_seconds, segment.end_seconds - pick.choice([0.0, 0.1])
-                    ),
-                    transcript_edits.DeleteSegments((segment.id,)),
-                    transcript_edits.RestoreSegments((pick.choice(self.document.segments).id,)),
-                    transcript_edits.InsertSegment(end + 0.5, end + 1.5, "Inserted.", "a"),
-                ]
-            )
+            choices: list[transcript_edits.Operation] = [
+                transcript_edits.ReplaceText(segment.id, f"Text {pick.randrange(4)}."),
+                transcript_edits.SplitSegment(segment.id, max(1, len(segment.text) // 2)),
+                transcript_edits.MergeSegments(merged),
+                transcript_edits.SetSpeaker((segment.id,), pick.choice("ab")),
+                transcript_edits.SetTimes(
+                    segment.id, segment.start_seconds, segment.end_seconds - pick.choice([0.0, 0.1])
+                ),
+                transcript_edits.DeleteSegments((segment.id,)),
+                transcript_edits.RestoreSegments((pick.choice(self.document.segments).id,)),
+                transcript_edits.InsertSegment(end + 0.5, end + 1.5, "Inserted.", "a"),
+            ]
+            found = pick.choice(choices)
         context = EditContext("en", None, self.new_id, lambda each, at: split_point(each, at, known=()))
         try:
             self.document = transcript_edits.apply_operations(self.document, [found], context)
