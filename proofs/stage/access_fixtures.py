@@ -95,12 +95,11 @@ class LibraryFactory:
             "progress": 0,
             "updated_at": base["created_at"],
         }
-        segment = {"start": 0, "end": 1, "speaker": "speaker_1", "text": marker, "deleted": False, "words": 0}
         transcript = {
             **base,
             "video_id": ids["videoId"],
             "language": LANGUAGE,
-            "segments": [segment],
+            "segments": [_segment(marker)],
             "speakers": [{"id": "speaker_1", "label": marker}],
             "alignment_path": marker,
             "engine": "none",
@@ -110,7 +109,7 @@ class LibraryFactory:
             **base,
             "video_id": ids["videoId"],
             "language": "de",
-            "segments": [segment],
+            "segments": [_segment(marker)],
             "quality": "publishable",
         }
         captions_job = {
@@ -359,7 +358,7 @@ class LibraryFactory:
                 {
                     **captions,
                     "language": LANGUAGE,
-                    "segments": [{**segment, "id": "s1", "end": 2, "source": f"{marker} A"}],
+                    "segments": [{**_segment(marker), "id": "s1", "end": 2, "source": f"{marker} A"}],
                 },
             ),
             ("exports", export),
@@ -428,3 +427,7 @@ class LibraryFactory:
         }
         await insert(self.accounts.connection, "oauth_tokens", row)
         return secret
+
+
+def _segment(marker: str) -> dict[str, Any]:
+    return {"start": 0, "end": 1, "speaker": "speaker_1", "text": marker, "deleted": False, "words": 0}
