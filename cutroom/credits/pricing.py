@@ -14,6 +14,8 @@ from cutroom.errors import Code, CutroomError
 
 MILLICREDITS = 1000  # in one credit
 TENTH_OF_A_MINUTE_MS = 6_000
+MINUTE_MS = 60_000
+TENTH_OF_A_CREDIT = MILLICREDITS // 10
 BUNDLED_PRICES = Path(__file__).with_name("prices.toml")
 DIGEST_LENGTH = 8
 # Outputs of one request; more than four clips are clamped.
@@ -53,6 +55,7 @@ class Term(StrEnum):
     SOUNDTRACK = "soundtrack"
     GENERATED_THUMBNAIL = "generatedThumbnail"
     DRAFT = "draft"  # a translation of draft quality
+    MILLISECONDS = "milliseconds"  # of media that is translated again, instead of the whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,7 @@ class UnitPrices:
     longclip: int
     longclip_thumbnail: int
     speech: int
+    regeneration_minimum: int = TENTH_OF_A_CREDIT  # absent from price lists of 0.1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +195,10 @@ def price(item: BillableItem, *, prices: PriceList, duration_milliseconds: int |
     if is_per_minute(item.action):
         if duration_milliseconds is None:
             raise CutroomError(Code.DURATION_UNKNOWN)
-        return _price_per_minute(item, prices.per_minute) * billed_tenths(duration_milliseconds) // 10
+        per_minute = _price_per_minute(item, prices.per_minute)
+        whole = per_minute * billed_tenths(duration_milliseconds) // 10
+        changed = item.count(Term.MILLISECONDS)
+        return min(whole, _price_part(per_minute, changed, prices)) if changed else whole
     if item.action is Action.SHORTS_CLIP:
         return _price_clip(item, prices, is_subscriber=is_subscriber)
     each = prices.each
@@ -220,6 +227,12 @@ def _price_per_minute(item: BillableItem, per_minute: PerMinutePrices) -> int:
         Action.TRANSCRIPT: per_minute.transcript,
         Action.LIPSYNC: per_minute.lipsync,
     }[item.action]
+
+
+def _price_part(per_minute: int, milliseconds: int, prices: PriceList) -> int:
+    """The price of a part, rounded up to a tenth of a credit."""
+    tenths = -(-per_minute * milliseconds // (MINUTE_MS * TENTH_OF_A_CREDIT))
+    return max(prices.each.regeneration_minimum, tenths * TENTH_OF_A_CREDIT)
 
 
 def _price_clip(item: BillableItem, prices: PriceList, *, is_subscriber: bool) -> int:

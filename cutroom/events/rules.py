@@ -18,6 +18,7 @@ EventType = Literal[
     "job.cancelled",
     "credits.low",
     "transcript.edited",
+    "captions.edited",
 ]
 
 
@@ -40,6 +41,7 @@ DECLARATIONS = (
     EventDeclaration("job.cancelled", "A job was canceled. A `job.failed` event precedes it.", "Job"),
     EventDeclaration("credits.low", "The balance fell below the warning threshold.", "CreditsLow"),
     EventDeclaration("transcript.edited", "A transcript has a new revision.", "TranscriptEdited"),
+    EventDeclaration("captions.edited", "Translated captions have a new revision.", "CaptionsEdited"),
 )
 EVENT_TYPES: tuple[EventType, ...] = get_args(EventType)
 DEFAULT_TYPES: tuple[EventType, ...] = tuple(each.type for each in DECLARATIONS if each.is_default)

@@ -34,7 +34,7 @@ class LibraryEvent(ApiModel):
         dict[str, Any],
         Field(
             description="The Video or Job as it was, without signed URLs; for `credits.low`, the balance, and for "
-            "`transcript.edited`, the video and the revision."
+            "`transcript.edited` and `captions.edited`, the video and the revision."
         ),
     ]
 

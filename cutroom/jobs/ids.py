@@ -1,10 +1,13 @@
 """Builds and parses deterministic job ids."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from cutroom.platform.ids import is_id
 from cutroom.text.language_tags import canonical_language, is_language
+
+_REVISION = re.compile(r"[1-9][0-9]{0,8}")
 
 
 class JobType(StrEnum):
@@ -61,11 +64,17 @@ class JobKey:
     language: str | None = None
     product: DubProduct | None = None
     automation: AutomationType | None = None
+    revision: int | None = None  # of captions whose segments are regenerated
 
     @property
     def id(self) -> str:
-        components = (self.type, self.subject, self.language, self.product, self.automation)
-        return "_".join(component for component in components if component is not None)
+        components = (self.type, self.subject, self.language, self.product, self.automation, self.revision)
+        return "_".join(str(component) for component in components if component is not None)
+
+    @property
+    def output_id(self) -> str:
+        """The id of the job that made the output which this job changes; its own if it makes one."""
+        return replace(self, revision=None).id
 
 
 def parse_job_id(text: str) -> JobKey | None:
@@ -81,8 +90,9 @@ def _with_details(kind: JobKind, subject: str, details: list[str]) -> JobKey | N
     match kind, details:
         case JobType.DUB, [language, product] if is_language(language) and product in set(DubProduct):
             return JobKey(kind, subject, language=canonical_language(language), product=DubProduct(product))
-        case JobType.CAPTIONS, [language] if is_language(language):
-            return JobKey(kind, subject, language=canonical_language(language))
+        case JobType.CAPTIONS, [language, *rest] if is_language(language) and _is_revision(rest):
+            revision = int(rest[0]) if rest else None
+            return JobKey(kind, subject, language=canonical_language(language), revision=revision)
         case JobType.PACKAGING, [automation] if automation in set(AutomationType):
             return JobKey(kind, subject, automation=AutomationType(automation))
         case JobType.DUB | JobType.CAPTIONS | JobType.PACKAGING, _:
@@ -91,6 +101,11 @@ def _with_details(kind: JobKind, subject: str, details: list[str]) -> JobKey | N
             return JobKey(kind, subject)
         case _:
             return None
+
+
+def _is_revision(details: list[str]) -> bool:
+    """Whether a job of captions has a revision, or nothing, after its language."""
+    return not details or (len(details) == 1 and _REVISION.fullmatch(details[0]) is not None)
 
 
 def workflow_id(job_id: str, attempt: int) -> str:

@@ -158,7 +158,8 @@ async def require_running(connection: Connection, ref: JobRef) -> None:
 
 async def _count_processed(connection: Connection, ref: JobRef, media_seconds: float | None) -> None:
     key = parse_job_id(ref.job_id)
-    if key is not None and key.type in PROCESSING_JOB_TYPES and media_seconds is not None:
+    is_whole = key is not None and key.type in PROCESSING_JOB_TYPES and key.revision is None
+    if is_whole and media_seconds is not None:
         await add_usage(connection, ref.library_id, Usage(processed_milliseconds=round(media_seconds * 1000)))
 
 

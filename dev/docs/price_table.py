@@ -27,6 +27,12 @@ def _rows(prices: PriceList) -> list[tuple[str, str, str]]:
             f"{_c(minute.captions)} per minute and language; a draft {_c(minute.captions_draft)}",
         ),
         (
+            "changed segments of captions again",
+            "`captions`",
+            f"the changed seconds at that rate, rounded up to a tenth of a credit; at least "
+            f"{_c(unit.regeneration_minimum)}, never more than the whole",
+        ),
+        (
             "standalone transcript",
             "`transcript`",
             f"{_c(minute.transcript)} per minute; the transcript of an import is free",

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from cutroom.products.transcripts.segmentation import TranscriptSegment
+from proofs.captions.editing import prove_regeneration
 from proofs.captions.faults import (
     chat_environment,
     prove_engine_failures,
@@ -61,7 +62,8 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             await prove_engine_failures(report, api, server, speech_id)
             more, unflagged = await _prove_numbers(report, api, numbers_id, sources)
             unflagged += await prove_wrong_numbers(report, api, server, numbers_id, sources)
-    report.figures(lines=lines + more, unflagged_losses=unflagged)
+            stale, stale_wrong = await prove_regeneration(report, api, numbers_id)
+    report.figures(lines=lines + more, unflagged_losses=unflagged, stale=stale, stale_wrong=stale_wrong)
 
 
 async def _prove_speech(

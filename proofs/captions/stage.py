@@ -53,9 +53,9 @@ class CaptionsClient:
     async def make_captions(self, video_id: str, languages: Sequence[str]) -> list[dict[str, Any]]:
         """Request captions and return their jobs once finished."""
         response = (await self.request(video_id, languages)).raise_for_status()
-        return [await self._wait_for_job(job["id"]) for job in response.json()["jobs"]]
+        return [await self.wait_for_job(job["id"]) for job in response.json()["jobs"]]
 
-    async def _wait_for_job(self, job_id: str) -> dict[str, Any]:
+    async def wait_for_job(self, job_id: str) -> dict[str, Any]:
         deadline = time.monotonic() + CAPTION_SECONDS
         while True:
             job: dict[str, Any] = (await self.client.get(f"/v1/jobs/{job_id}")).raise_for_status().json()

@@ -41,10 +41,13 @@ MISSING = {
     "POST /videos": {"source": {"type": "upload"}, "folderId": "gone"},
     "POST /folders": {"name": "x", "parentId": "gone"},
 }
-# States in which products are still being made, so that they are not deleted.
+# States in which products are still being made, so that they are not deleted or changed.
 IN_THE_MAKING = {
     "DELETE /videos/{videoId}/dubs/{lang}": "a preview",
     "DELETE /videos/{videoId}/captions/{lang}": "captions in the making",
+    "GET /videos/{videoId}/captions/{lang}/segments": "captions in the making",
+    "PATCH /videos/{videoId}/captions/{lang}/segments": "captions in the making",
+    "POST /videos/{videoId}/captions/{lang}/regenerate": "captions in the making",
     "DELETE /shorts/{shortsRequestId}": "processing shorts",
     "DELETE /shorts/{shortsRequestId}/outputs/{outputId}": "processing shorts",
     "DELETE /thumbnails/{thumbnailRequestId}": "a processing thumbnail",
@@ -131,7 +134,8 @@ async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation.startswith("POST /text-to-speech"):
         return [await send(stage, operation, _fast_sample(operation))]
     if operation in IN_THE_MAKING:
-        return [await stage.call(operation, ids=stage.states[IN_THE_MAKING[operation]])]
+        body = SAMPLES[operation][0].body
+        return [await stage.call(operation, body, ids=stage.states[IN_THE_MAKING[operation]])]
     if "/transcript" in operation:  # without a finished one
         sample = SAMPLES[operation][0]
         ids = {"videoId": stage.states["transcribing"]["videoId"]}

@@ -7,8 +7,8 @@ from proofs.contract.samples import SAMPLES, send
 from proofs.contract.stage import Stage
 
 GET, PATCH, DELETE = "GET /folders/{folderId}", "PATCH /folders/{folderId}", "DELETE /folders/{folderId}"
-# A transcript has its revision in the body.
-CHANGES = [each for each in SAMPLES if each.startswith("PATCH") and not each.endswith("/transcript")]
+# Transcripts and captions have their revision in the body.
+CHANGES = [each for each in SAMPLES if each.startswith("PATCH") and not each.endswith(("/transcript", "/segments"))]
 
 
 @promised("an ETag names the revision, and a stale If-Match is refused with the current one")

@@ -51,6 +51,7 @@ def _source(type_: str, url: str) -> Sample:
 
 
 NO_EXPORT = "no unfinished export"
+STALE_CAPTIONS = "stale captions"
 DESTINATION = "a destination"
 BUCKET = {
     "endpoint": "https://store.example.com",
@@ -76,6 +77,12 @@ EVERY_EDIT = {
         {"op": "restore", "ids": ["s1"]},
     ],
 }
+EVERY_CAPTION_EDIT = [
+    {"op": "setText", "id": "s1", "text": "Eins zwei."},
+    {"op": "accept", "ids": ["s1"]},
+    {"op": "reset", "ids": ["s1"]},
+    {"op": "setText", "id": "s1", "text": "Drei."},
+]
 SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /health": [Sample(caller="anonymous")],
     "GET /capabilities": [Sample(), Sample(caller="a creator-plan caller")],
@@ -123,6 +130,15 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(of="a new product", query={"product": "plus"}, status=204),
     ],
     "DELETE /videos/{videoId}/captions/{lang}": [Sample(of="a new product", status=204)],
+    "GET /videos/{videoId}/captions/{lang}/segments": [Sample(of=STALE_CAPTIONS), Sample(of="captions")],
+    "PATCH /videos/{videoId}/captions/{lang}/segments": [
+        Sample({"revision": 1, "operations": [{"op": "setText", "id": "s1", "text": "Worte!"}]}, of=STALE_CAPTIONS),
+        Sample({"revision": 1, "operations": EVERY_CAPTION_EDIT}, of=STALE_CAPTIONS),
+    ],
+    "POST /videos/{videoId}/captions/{lang}/regenerate": [
+        Sample({"revision": 1}, of=STALE_CAPTIONS, status=202),
+        Sample({"revision": 1, "transcriptRevision": 4, "segmentIds": ["s1"]}, of=STALE_CAPTIONS, status=202),
+    ],
     "POST /videos/{videoId}/captions": [Sample({"languages": ["pt"]}, status=202, fresh=True)],
     "GET /videos/{videoId}/transcript": [
         Sample(),
@@ -302,8 +318,9 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
     if sample.of in new_rows:
         name, insert_row = new_rows[sample.of]
         return {name: await insert_row()}
-    if sample.of == "a new product":
-        return await stage.rows.new_product()
+    new_states = {"a new product": stage.rows.new_product, STALE_CAPTIONS: stage.rows.stale_captions}
+    if sample.of in new_states:
+        return await new_states[sample.of]()
     if sample.of == NO_EXPORT:
         await stage.rows.remove_unfinished_exports()
     if sample.of == DESTINATION:

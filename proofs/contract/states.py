@@ -260,6 +260,15 @@ class StateFixtures:
         await self._insert("thumbnails", {**keys, **image})
         return ids
 
+    async def stale_captions(self) -> Ids:
+        """Captions whose only segment has another text and other times than the transcript."""
+        video_id = await self.video()
+        await self._job(f"captions_{video_id}_de", "captions", "ready", video_id=video_id, language="de")
+        segment = {**SEGMENT, "id": "s1", "end": 2, "source": "Other words.", "engine": "none"}
+        captions = {"video_id": video_id, "language": "de", "segments": [segment], "quality": "publishable"}
+        await self._insert("captions", captions)
+        return {"videoId": video_id, "lang": "de"}
+
     async def _downloads(self) -> dict[str, Ids]:
         video_id, found = await self.video(), {}
         for state, status, tier in (

@@ -99,7 +99,7 @@ class LibraryFactory:
             **base,
             "video_id": ids["videoId"],
             "language": LANGUAGE,
-            "segments": [{"start": 0, "end": 1, "speaker": "speaker_1", "text": marker, "deleted": False, "words": 0}],
+            "segments": [_segment(marker)],
             "speakers": [{"id": "speaker_1", "label": marker}],
             "alignment_path": marker,
             "engine": "none",
@@ -109,7 +109,7 @@ class LibraryFactory:
             **base,
             "video_id": ids["videoId"],
             "language": "de",
-            "segments": transcript["segments"],
+            "segments": [_segment(marker)],
             "quality": "publishable",
         }
         captions_job = {
@@ -352,7 +352,15 @@ class LibraryFactory:
             *transcript_history.revisions_of(transcript, user_id=user_id),
             ("captions", captions),
             ("jobs", {**job, **captions_job, "finished_at": base["created_at"]}),
-            ("captions", {**captions, "language": LANGUAGE}),
+            # Its times are stale, which takes no translation.
+            (
+                "captions",
+                {
+                    **captions,
+                    "language": LANGUAGE,
+                    "segments": [{**_segment(marker), "id": "s1", "end": 2, "source": f"{marker} A"}],
+                },
+            ),
             ("exports", export),
             ("destinations", destination),
             ("output_copies", copy),
@@ -419,3 +427,7 @@ class LibraryFactory:
         }
         await insert(self.accounts.connection, "oauth_tokens", row)
         return secret
+
+
+def _segment(marker: str) -> dict[str, Any]:
+    return {"start": 0, "end": 1, "speaker": "speaker_1", "text": marker, "deleted": False, "words": 0}

@@ -25,6 +25,7 @@ FLAT = {
 EXTRA = {"characters": 1_000, "referenceProducts": 1_000, "soundtrack": 2_000, "generatedThumbnail": 5_000}
 REBATE = 1_000  # for our watermark, and for subscribers
 MIN_CLIP = 1_000
+MIN_PART = 100
 SHORTEST_VIDEO = {"shorts": 15.0, "promo": 45.0, "clips": 300.0}  # in seconds
 
 Priced = tuple[str, str | None, int]  # action, language, milli-credits
@@ -46,7 +47,12 @@ def line_price(
         if duration_ms is None:
             return None
         tenths = (Decimal(duration_ms) / 6_000).to_integral_value(ROUND_CEILING)
-        return int(tenths * _minute_price(action, product, is_draft=bool(terms.get("draft"))) / 10)
+        minute = _minute_price(action, product, is_draft=bool(terms.get("draft")))
+        whole = int(tenths * minute / 10)
+        if changed := terms.get("milliseconds"):  # a part that is translated again
+            tenths_of_a_credit = (Decimal(changed) * minute / 60_000 / 100).to_integral_value(ROUND_CEILING)
+            return min(whole, max(MIN_PART, int(tenths_of_a_credit) * 100))
+        return whole
     if action == "shorts-clip":
         rebates = bool(terms.get("watermark")) + is_subscriber
         return max(MIN_CLIP, FLAT[action] - rebates * REBATE)

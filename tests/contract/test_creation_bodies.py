@@ -9,6 +9,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from cutroom.credits.schemas import CreditBundle
 from cutroom.library.schemas import NewFolder
+from cutroom.products.captions.editing.schemas import Regeneration
 from cutroom.products.captions.schemas import NewCaptions
 from cutroom.products.downloads.schemas import NewDownload
 from cutroom.products.dubs.schemas import NewDubs
@@ -23,7 +24,7 @@ from tests.support.api_document import APP, DOCUMENT
 
 JSON = "application/json"
 SPEECH = {"/v1/voices/add", "/v1/text-to-speech/{voice_id}", "/v1/text-to-speech/{voice_id}/stream"}
-SPENDING = {"videos", "quote", "reservations", "dubs", "captions", "shorts", "thumbnails", "packaging"}
+SPENDING = {"videos", "quote", "reservations", "dubs", "captions", "shorts", "thumbnails", "packaging", "regenerate"}
 
 _THUMBNAIL = {"characters": [{"name": "Ana"}]}
 _TITLE = {"enabled": True, "titleType": "funny"}
@@ -56,6 +57,7 @@ BODIES: list[tuple[Any, dict[str, Any]]] = [
     ),
     (NewDubs, {"languages": ["pt"]}),
     (NewCaptions, {"languages": ["pt"]}),
+    (Regeneration, {"revision": 1}),
     (NewRequest, {}),
     (NewRequest, {"kind": "promo"}),
     (NewRequest, {"kind": "clips"}),

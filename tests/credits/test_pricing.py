@@ -37,6 +37,11 @@ def thumbnail(**terms: int) -> BillableItem:
     return BillableItem(Action.ZERO_PROMPT_THUMBNAIL, "thumbnail", terms=given_terms)
 
 
+def part(seconds: float) -> BillableItem:
+    """Captions of which some seconds are translated again."""
+    return BillableItem(Action.CAPTIONS, "captions", "de", terms={Term.MILLISECONDS: round(seconds * 1000)})
+
+
 FLAT = {
     "a thumbnail": (thumbnail(), 5_000),
     "a thumbnail with a character": (thumbnail(characters=1), 6_000),
@@ -75,6 +80,16 @@ CASES: list[tuple[str, BillableItem, float | None, bool, int]] = [
     ("a clip with the watermark", MARKED, None, False, 2_000),
     ("a subscriber's clip", CLIP, None, True, 2_000),
     ("a subscriber's clip with the watermark", MARKED, None, True, 1_000),
+]
+CASES += [
+    ("a second of captions again", part(1), 600, False, 100),
+    ("twelve seconds of captions again", part(12), 600, False, 100),
+    ("twelve seconds and a millisecond", part(12.001), 600, False, 200),
+    ("a minute of captions again", part(60), 600, False, 500),
+    ("all of a short video again", part(60), 12, False, 100),
+    ("all of a very short video again", part(6), 6, False, 50),
+    ("a second of draft captions again", part(1).as_draft(), 600, False, 100),
+    ("a minute of draft captions again", part(60).as_draft(), 600, False, 300),
 ]
 CASES += [(name, item, None, False, amount) for name, (item, amount) in FLAT.items()]
 CASES += [(f"a subscriber's: {name}", item, None, True, amount) for name, (item, amount) in FLAT.items()]
@@ -249,8 +264,15 @@ def write(folder: Path, tables: dict[str, Any]) -> Path:
 
 
 def test_bundled_prices() -> None:
-    prices = load_prices()
-    assert {name: asdict(prices)[name] for name in ISSUED} == ISSUED
+    tables = asdict(load_prices())
+    assert tables["each"].pop("regeneration_minimum") == 100
+    assert {name: tables[name] for name in ISSUED} == ISSUED
+
+
+def test_price_list_of_an_earlier_version_has_the_least_price_of_a_part(tmp_path: Path) -> None:
+    tables = bundled()
+    del tables["each"]["regeneration_minimum"]
+    assert load_prices(write(tmp_path, tables)).each.regeneration_minimum == 100
 
 
 @pytest.mark.parametrize("name", ["dub_plus", "dub_premium", "captions"])

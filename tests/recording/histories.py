@@ -193,6 +193,7 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await save(client, f"transcript_{spoken}", "transcript-ready")
     await save(client, f"captions_{spoken}_pt", "captions-ready")
     await record_alignment(stage, client, spoken)
+    await record_caption_edits(stage, client, spoken)
     await record_voices(stage, client, speech)
     await record_characters(stage, client)
     await record_dubs(stage, client, spoken)
@@ -210,6 +211,23 @@ async def record_alignment(stage: Stage, client: Client, spoken: str) -> None:
         (await caller.patch(f"/v1/videos/{spoken}/transcript", json=body)).raise_for_status()
     await _wait_for_result(client, f"align-transcript_{spoken}_2")
     await save(client, f"align-transcript_{spoken}_2", "align-transcript")
+
+
+async def record_caption_edits(stage: Stage, client: Client, spoken: str) -> None:
+    """Captions of the edited transcript: what is stale is translated again, and a text by hand is published."""
+    url = f"/v1/videos/{spoken}/captions/pt"
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        (await caller.post(f"{url}/regenerate", json={"revision": 1})).raise_for_status()
+        await _wait_for_result(client, f"captions_{spoken}_pt_1")
+        operation = {"op": "setText", "id": "s1", "text": "Foi o melhor dos tempos, e depois foi o pior."}
+        body = {"revision": 2, "operations": [operation]}
+        (await caller.patch(f"{url}/segments", json=body)).raise_for_status()
+    await save(client, f"captions_{spoken}_pt_1", "captions-regenerated")
+    workflow_id = await stage.accounts.connection.fetchval(
+        "SELECT workflow_id FROM started_workflows WHERE workflow_id LIKE 'publish-captions%'"
+    )
+    await _wait_for_result(client, workflow_id)
+    await save(client, workflow_id, "publish-captions")
 
 
 async def record_voices(stage: Stage, client: Client, speech: Path) -> None:

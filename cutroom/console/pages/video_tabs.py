@@ -10,7 +10,7 @@ from cutroom.console.pages.files import load_language_videos
 from cutroom.console.pages.publishing import is_in_review, load_publishing, load_thumbnails
 from cutroom.console.pages.video_editing import load_texts
 from cutroom.errors import CutroomError
-from cutroom.jobs.ids import DubProduct, JobType
+from cutroom.jobs.ids import DubProduct, JobType, parse_job_id
 from cutroom.jobs.schemas import Job
 from cutroom.jobs.states import JobState
 from cutroom.library.schemas import Video
@@ -61,8 +61,14 @@ class VideoView:
         """Languages with captions."""
         transcript = self.transcript
         spoken = [transcript.language] if transcript.status == "ready" and transcript.language else []
-        made = [job.language for job in self.jobs if job.type is JobType.CAPTIONS and job.status is JobState.READY]
+        made = [job.language for job in self.jobs if _makes_captions(job) and job.status is JobState.READY]
         return [*spoken, *(code for code in made if code)]
+
+
+def _makes_captions(job: Job) -> bool:
+    """Whether a job makes captions, not changes some of their segments."""
+    key = parse_job_id(job.id)
+    return job.type is JobType.CAPTIONS and key is not None and key.revision is None
 
 
 async def load_dubs(context: PageContext, video: Video, jobs: list[Job]) -> list[DubView]:
@@ -95,9 +101,7 @@ async def _transcript(_context: PageContext, view: VideoView) -> dict[str, Any]:
         "transcript_job": next((job for job in view.jobs if job.type is JobType.TRANSCRIPT), None),
         "captions": [job for job in view.jobs if job.type is JobType.CAPTIONS and job.status is not JobState.READY],
         "translations": {
-            job.language: job.result
-            for job in view.jobs
-            if job.type is JobType.CAPTIONS and job.status is JobState.READY
+            job.language: job.result for job in view.jobs if _makes_captions(job) and job.status is JobState.READY
         },
     }
 

@@ -1,14 +1,14 @@
 """Translates a transcript, checks the translation for missing entities, and writes subtitle files."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from temporalio import activity
 
 from cutroom.engines.registry import Engines
-from cutroom.engines.translation.document import DocumentTranslation, TranslatedLine
+from cutroom.engines.translation.document import DocumentTranslation
 from cutroom.engines.translation.document_routing import translate_document
 from cutroom.engines.translation.port import Quality
 from cutroom.engines.translation.routing import TranslationPlan, plan_translation
@@ -21,14 +21,13 @@ from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.captions import service
-from cutroom.products.transcripts.alignment import attach_words, read_words, segment_rows
+from cutroom.products.captions.editing.segments import CaptionSegment
+from cutroom.products.captions.translated_lines import MAX_FLAGGED, caption_segment, flagged_line, max_characters
+from cutroom.products.transcripts.alignment import attach_words, read_words
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.service import StoredTranscript, load_transcript
 from cutroom.products.transcripts.subtitles import reading_speed_report, store_subtitles
 from cutroom.products.transcripts.translation_documents import transcript_document
-
-MAX_FLAGGED = 200  # lines listed in the result; the total is reported separately
-READING_CHARACTERS_PER_SECOND = 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +35,7 @@ class TranslatedSegments:
     """Translated segments, the plan used, and lines flagged for review."""
 
     segments: list[TranscriptSegment]
+    captions: list[CaptionSegment]  # the same with what they were made from
     plan: TranslationPlan | None  # None if there is no speech
     translation: DocumentTranslation
     flagged: list[dict[str, Any]]
@@ -58,7 +58,8 @@ class CaptionActivities:
             duration = await get_duration(connection, job.library_id, video_id)
             title = await get_title(connection, job.library_id, video_id)
         data = b"".join([chunk async for chunk in self.storage.read(transcript.alignment_path)])
-        segments = [each for each in attach_words(transcript.segments, read_words(data)) if not each.deleted]
+        spoken = zip(transcript.segment_ids, attach_words(transcript.segments, read_words(data)), strict=True)
+        segments = {segment_id: each for segment_id, each in spoken if not each.deleted}
         async with job_step(self.database, self.clock, job, "translating", progress=90) as report_progress:
             translated = await asyncio.to_thread(
                 self._translate, segments, transcript, language, title=title, report_progress=report_progress
@@ -79,7 +80,7 @@ class CaptionActivities:
                 job.library_id,
                 video_id,
                 language=language,
-                segments=segment_rows(translated.segments),
+                segments=[each.to_row() for each in translated.captions],
                 quality=quality,
                 now=self.clock(),
             )
@@ -98,7 +99,7 @@ class CaptionActivities:
 
     def _translate(
         self,
-        segments: Sequence[TranscriptSegment],
+        by_id: Mapping[str, TranscriptSegment],
         transcript: StoredTranscript,
         target: str,
         *,
@@ -106,8 +107,9 @@ class CaptionActivities:
         report_progress: ReportProgress,
     ) -> TranslatedSegments:
         """Translate all lines as one document, so that each has its context; timing is kept."""
+        segments = list(by_id.values())
         if not segments:
-            return TranslatedSegments([], None, DocumentTranslation((), quality=Quality.PUBLISHABLE), [])
+            return TranslatedSegments([], [], None, DocumentTranslation((), quality=Quality.PUBLISHABLE), [])
         translators = self.engines.translators()
         plan = plan_translation(translators, source=transcript.language, target=target)
         document = transcript_document(
@@ -116,7 +118,7 @@ class CaptionActivities:
             target=target,
             speakers=transcript.speakers,
             title=title,
-            max_characters=lambda at: _max_characters(segments[at]),
+            max_characters=lambda at: max_characters(segments[at]),
         )
         translation = translate_document(
             plan,
@@ -127,26 +129,10 @@ class CaptionActivities:
             on_progress=report_progress,
         )
         pairs = list(zip(segments, translation.lines, strict=True))
-        flagged = [_flagged(number, segment, line) for number, (segment, line) in enumerate(pairs) if line.reasons]
-        return TranslatedSegments(
-            [replace(segment, text=line.text) for segment, line in pairs], plan, translation, flagged
-        )
-
-
-def _max_characters(segment: TranscriptSegment) -> int:
-    """What can be read in the time of a segment, or the length of the source if that is said faster."""
-    seconds = segment.end_seconds - segment.start_seconds
-    return max(round(READING_CHARACTERS_PER_SECOND * seconds), len(segment.text))
-
-
-def _flagged(number: int, segment: TranscriptSegment, line: TranslatedLine) -> dict[str, Any]:
-    """A line to review: why, and what of the source seems to be missing."""
-    return {
-        "line": number,
-        "start": round(segment.start_seconds, 3),
-        "source": segment.text,
-        "translation": line.text,
-        "reasons": list(line.reasons),
-        "lost": [{"what": each.fault.value, "text": each.subject} for each in line.findings if each.subject],
-        **({"alternatives": list(line.alternatives)} if line.alternatives else {}),
-    }
+        flagged = [flagged_line(number, segment, line) for number, (segment, line) in enumerate(pairs) if line.reasons]
+        captions = [
+            caption_segment(segment_id, segment, line, revision=transcript.revision, via=plan.via)
+            for segment_id, (segment, line) in zip(by_id, pairs, strict=True)
+        ]
+        shown = [replace(segment, text=line.text) for segment, line in pairs]
+        return TranslatedSegments(shown, captions, plan, translation, flagged)

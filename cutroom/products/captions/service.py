@@ -15,7 +15,7 @@ from cutroom.credits.service import Qualities, billable_items, is_subscriber
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.cancellation import EndedJob
-from cutroom.jobs.deletion import StoredObjects, delete_output, lock_output
+from cutroom.jobs.deletion import StoredObjects, being_made, delete_output, lock_output
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.lifecycle import StartingJob
 from cutroom.jobs.schemas import Job
@@ -23,6 +23,7 @@ from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
+from cutroom.products.captions.editing.tracks import find_unfinished
 from cutroom.products.captions.schemas import NewCaptions
 from cutroom.products.transcripts.service import require_transcript, subtitle_paths, transcript_language
 
@@ -70,6 +71,8 @@ def is_refusing(principal: Principal, *, accept_draft: bool) -> bool:
 
 async def check_start(connection: Connection, job: StartingJob, now: datetime) -> None:
     """Ends captions uncharged if the language of the video, unknown when they were requested, makes them impossible."""
+    if job.plan.get("is_translated") is False:  # a regeneration that only takes over times
+        return
     source = await transcript_language(connection, job.library_id, str(job.video_id))
     await check_languages(connection, [str(job.key.language)], source=source, now=now)
     await check_draft(connection, job, source=source, now=now)
@@ -139,7 +142,9 @@ async def save_captions(
         """INSERT INTO captions (library_id, video_id, language, segments, quality, created_at)
            VALUES ($1, $2, $3, $4, $5, $6)
            ON CONFLICT (library_id, video_id, language) DO UPDATE
-               SET segments = excluded.segments, quality = excluded.quality, created_at = excluded.created_at""",
+               SET segments = excluded.segments, quality = excluded.quality, created_at = excluded.created_at,
+                   revision = captions.revision + 1, published_revision = captions.revision + 1, published_at = NULL,
+                   previous = '[]', regenerated = NULL""",
         library_id,
         video_id,
         language,
@@ -150,7 +155,9 @@ async def save_captions(
 
 
 async def discard(connection: Connection, job: EndedJob) -> None:
-    """Removes captions that were stored, but whose job has not become ready."""
+    """Removes captions that were stored, but whose job has not become ready. A regeneration has changed nothing."""
+    if job.key.revision is not None:
+        return
     await connection.execute(
         "DELETE FROM captions WHERE library_id = $1 AND video_id = $2 AND language = $3",
         job.library_id,
@@ -168,6 +175,9 @@ async def delete_captions(
     if job is None:
         raise not_found()
     await discard(connection, job)
+    # After the row is locked, so that no regeneration can follow.
+    if (running := await find_unfinished(connection, job.library_id, video_id, language)) is not None:
+        raise being_made(running, "processing")
     spoken = await transcript_language(connection, job.library_id, video_id)
     paths = subtitle_paths(job.library_id, video_id, language=language) if language != spoken else ()
     await delete_output(connection, job, objects=StoredObjects(paths=paths), now=now)

@@ -3,6 +3,7 @@
 from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.captions.activities import CaptionActivities
+from cutroom.products.captions.editing.activities import CaptionEditingActivities
 
 
 def register(context: WorkerContext) -> Activities:
@@ -12,6 +13,16 @@ def register(context: WorkerContext) -> Activities:
         engines=context.engines,
         clock=context.clock,
     )
+    editing = CaptionEditingActivities(
+        database=context.database,
+        storage=context.storage,
+        engines=context.engines,
+        clock=context.clock,
+    )
     return {
-        TaskQueue.SPEECH: [captions.translate_captions],
+        TaskQueue.SPEECH: [
+            captions.translate_captions,
+            editing.publish_captions,
+            editing.regenerate_captions,
+        ],
     }

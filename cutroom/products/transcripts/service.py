@@ -28,6 +28,7 @@ from cutroom.products.transcripts.editing.history import RevisionKind, after_cha
 from cutroom.products.transcripts.editing.identity import keep_ids
 from cutroom.products.transcripts.editing.publishing import current_rows
 from cutroom.products.transcripts.editing.revisions import (
+    FIRST,
     NewRevision,
     RevisionAuthor,
     TranscriptState,
@@ -89,6 +90,12 @@ class StoredTranscript:
     speakers: Sequence[Mapping[str, Any]]
     alignment_path: str
     engine: str
+    revision: int = FIRST
+
+    @property
+    def segment_ids(self) -> list[str]:
+        """The id of each segment."""
+        return [segment.id for segment in document_of(self.segments, ()).segments]
 
 
 async def get_transcript(
@@ -274,7 +281,7 @@ async def find_transcript(connection: Connection, library_id: str, video_id: str
     if state.revision != state.published_revision:
         document = await read_document(connection, library_id, video_id, state)
         segments, speakers = current_rows(state.segments, document), speaker_rows(document)
-    return StoredTranscript(state.language, segments, speakers, state.alignment_path, state.engine)
+    return StoredTranscript(state.language, segments, speakers, state.alignment_path, state.engine, state.revision)
 
 
 async def require_transcript(connection: Connection, principal: Principal, video_id: str) -> tuple[Job, str | None]:

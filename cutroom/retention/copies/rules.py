@@ -63,12 +63,12 @@ class StoreFault:
 
 
 def copied_job_id(key: JobKey, plan: Mapping[str, Any]) -> str | None:
-    """The job whose files are copied when a job is ready: itself, or the dub whose lines it has changed."""
+    """The job whose files are copied when a job is ready: itself, or the one whose output it has changed."""
     if key.type is InternalJobType.REDUB:
         product = DubProduct(plan["product"])
         return JobKey(JobType.DUB, plan["dubbed_video_id"], language=plan["language"], product=product).id
     if key.type in _COPIED_JOBS or key.automation is AutomationType.THUMBNAIL:
-        return key.id
+        return key.output_id
     return None
 
 

@@ -26,6 +26,7 @@ THUMBNAIL = JobKey(JobType.PACKAGING, VIDEO, automation=AutomationType.THUMBNAIL
         (DUB, DUB.id),
         (JobKey(InternalJobType.REDUB, new_id()), DUB.id),
         (JobKey(JobType.TRANSCRIPT, VIDEO), f"transcript_{VIDEO}"),
+        (JobKey(JobType.CAPTIONS, VIDEO, language="pt", revision=3), f"captions_{VIDEO}_pt"),
         (THUMBNAIL, THUMBNAIL.id),
         (JobKey(JobType.PACKAGING, VIDEO, automation=AutomationType.TITLE), None),
         (JobKey(JobType.IMPORT, VIDEO), None),

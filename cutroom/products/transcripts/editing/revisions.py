@@ -128,6 +128,17 @@ def _expected(low: int, high: int, *, is_later: bool) -> list[int]:
     return list(range(high, max(high - READ_AT_ONCE, low), -1))
 
 
+async def revision_at(connection: Connection, library_id: str, video_id: str, at: datetime) -> int:
+    """The revision that was the current one at a time."""
+    found: int | None = await connection.fetchval(
+        "SELECT max(revision) FROM transcript_revisions WHERE library_id = $1 AND video_id = $2 AND created_at <= $3",
+        library_id,
+        video_id,
+        at,
+    )
+    return found if found is not None else FIRST
+
+
 async def add_revision(
     connection: Connection, library_id: str, video_id: str, state: TranscriptState, new: NewRevision, *, now: datetime
 ) -> int:
