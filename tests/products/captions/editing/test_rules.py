@@ -26,8 +26,9 @@ from cutroom.products.captions.editing.rules import (
 )
 from cutroom.products.captions.editing.segments import CaptionSegment, in_order, match_by_times
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument
-from cutroom.products.transcripts.editing import operations as transcript_edits
+from cutroom.products.transcripts.editing import operation_types as transcript_edits
 from cutroom.products.transcripts.editing.operations import EditContext, InvalidEditError
+from cutroom.products.transcripts.editing.operations import apply_operations as edit_transcript
 from cutroom.products.transcripts.editing.splitting import split_point
 
 EDITS = 300
@@ -216,7 +217,7 @@ class Editor:
             found = pick.choice(choices)
         context = EditContext("en", None, self.new_id, lambda each, at: split_point(each, at, known=()))
         try:
-            self.document = transcript_edits.apply_operations(self.document, [found], context)
+            self.document = edit_transcript(self.document, [found], context)
         except InvalidEditError:
             return
         self.edits += 1
