@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from cutroom.credits.schemas import CreditBundle
-from cutroom.glossary.schemas import GlossaryImport, NewGlossaryTerm
+from cutroom.glossary.schemas import NewGlossaryTerm, NewTermTranslation
 from cutroom.library.schemas import NewFolder
 from cutroom.products.captions.schemas import NewCaptions
 from cutroom.products.downloads.schemas import NewDownload
@@ -75,8 +75,8 @@ BODIES: list[tuple[Any, dict[str, Any]]] = [
     (ReviewDecision, {"approved": True}),
     (NewDownload, {"artifact": "source"}),
     (NewFolder, {"name": "Interviews"}),
-    (NewGlossaryTerm, {"term": "gate", "language": "en", "translations": {"pt": {"text": "comporta"}}}),
-    (GlossaryImport, {"csv": "term,language,keep"}),
+    (NewGlossaryTerm, {"term": "gate", "language": "en", "keep": True}),
+    (NewTermTranslation, {"text": "comporta"}),
     (NewWebhookEndpoint, {"url": "https://hooks.example.com/cutroom"}),
     (NewHosting, {}),
 ]
