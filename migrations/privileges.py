@@ -42,6 +42,7 @@ TABLES = {
     "export_parts": (_NOTHING, _EVERYTHING),
     "exports": ("SELECT, INSERT, UPDATE (deleted_at)", "SELECT, UPDATE, DELETE"),
     "folders": (_EVERYTHING, _READ),
+    "glossary_terms": (_EVERYTHING, _READ),
     "hostings": (_NOTHING, _EVERYTHING),
     "idempotency_records": (_SAVE, _NOTHING),
     "invitations": (_SAVE, _NOTHING),

@@ -17,6 +17,7 @@ from cutroom.console.app import console_routes
 from cutroom.credits.routes import router as credit
 from cutroom.entrypoints.admission import open_admission, serving_protocol
 from cutroom.events.routes import router as events
+from cutroom.glossary.routes import router as glossary
 from cutroom.jobs.routes import library_router as library_summary
 from cutroom.jobs.routes import router as jobs
 from cutroom.library.file_routes import router as files
@@ -43,6 +44,7 @@ ROUTERS = (
     jobs,
     *(router for product in PRODUCTS for router in product.routers),
     credit,
+    glossary,
     webhooks,
     events,
     *retention.ROUTERS,

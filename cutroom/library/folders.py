@@ -29,6 +29,14 @@ _SUBTREE = """WITH RECURSIVE down AS (
         SELECT f.id, f.depth FROM down JOIN folders f ON f.library_id = $1 AND f.parent_id = down.id
     ) SELECT id, depth FROM down"""
 
+_AROUND_VIDEO = """WITH RECURSIVE around AS (
+        SELECT f.id, f.parent_id, f.depth FROM videos v
+        JOIN folders f ON f.library_id = v.library_id AND f.id = ANY (v.folder_ids)
+        WHERE v.library_id = $1 AND v.id = $2
+        UNION
+        SELECT f.id, f.parent_id, f.depth FROM around JOIN folders f ON f.library_id = $1 AND f.id = around.parent_id
+    ) SELECT id FROM around ORDER BY depth DESC, id"""
+
 
 async def create_folder(connection: Connection, principal: Principal, folder: NewFolder, *, now: datetime) -> Folder:
     """Create a folder at the root or in another folder of the library."""
@@ -164,6 +172,12 @@ async def require_folders(connection: Connection, library_id: str, folder_ids: S
     )
     if len(rows) != len(set(folder_ids)):
         raise not_found()
+
+
+async def folders_around(connection: Connection, library_id: str, video_id: str) -> list[str]:
+    """The folders of a video and those around them, the innermost first."""
+    rows = await connection.fetch(_AROUND_VIDEO, library_id, video_id)
+    return [row["id"] for row in rows]
 
 
 async def move_videos(

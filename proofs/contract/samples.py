@@ -31,6 +31,13 @@ AUTOMATIONS = {
     "zeroPromptThumbnail": THUMBNAIL,
 }
 DETECTED = {"mode": "zero_prompt", "autoDetectCharacters": True}
+TERM = {
+    "term": f"gate {SHORT}",
+    "language": "en",
+    "translations": {"pt": {"text": "comporta", "forms": ["comportas"]}},
+    "pronunciations": {"pt": "com pórta"},
+    "note": "Of a dam.",
+}
 SPOKEN = SPEECH.model_dump(include={"text", "model_id"})
 
 
@@ -229,6 +236,17 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample({"name": "Ours", "guidelines": "Plain words."}, caller="a member"),
     ],
     "DELETE /brand-voices/{brandVoiceId}": [Sample(of="a new brand voice", status=204)],
+    "GET /glossary/terms": [Sample(), Sample(query={"language": "en"}), Sample(caller="a member")],
+    "POST /glossary/terms": [Sample(TERM, status=201), Sample({**TERM, "keep": False}, status=201, caller="a member")],
+    "GET /glossary/terms/{termId}": [Sample(), Sample(of="a new term"), Sample(caller="a member")],
+    "PATCH /glossary/terms/{termId}": [
+        Sample({"term": f"gate {SHORT}"}, of="a new term"),
+        Sample({"note": None}, of="a new term"),
+        Sample({"note": "Of a dam."}, caller="a member"),
+    ],
+    "DELETE /glossary/terms/{termId}": [Sample(of="a new term", status=204)],
+    "POST /glossary/import": [Sample({"csv": f"term,language,keep\n{UNIQUE},en,true\n"})],
+    "GET /glossary/export": [Sample(), Sample(caller="a member")],
     "DELETE /videos/{videoId}": [
         Sample(of="a new video", status=204),
         Sample(of="a trashed video", status=204, query={"permanently": "true"}),
@@ -312,6 +330,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         "a new folder": ("folderId", stage.rows.folder),
         "a new character": ("characterId", stage.rows.character),
         "a new brand voice": ("brandVoiceId", stage.rows.brand_voice),
+        "a new term": ("termId", stage.rows.glossary_term),
         "a failed copy": ("copyId", stage.rows.failed_copy),
         "a new export": ("exportId", stage.rows.failed_export),
     }

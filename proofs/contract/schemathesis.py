@@ -44,6 +44,10 @@ EXTRA_RULES = {
     "createVideo": "URLs must match their provider, file names must not contain a path",
     "createFolder": "names may be reserved or blank, nesting is limited",
     "createUpload": "file names must not contain a path, MIME types must be valid",
+    "createGlossaryTerm": "a term has letters, and a translation, a pronunciation or `keep`",
+    "updateGlossaryTerm": "a term has letters, and a translation, a pronunciation or `keep`",
+    "importGlossary": "the file is CSV in the format of the export",
+    "listGlossaryTerms": "a page token is opaque",
     "createWebhookEndpoint": "the destination must be public",
     "updateVideo": "titles and labels must not be blank",
     "updateFolder": "names may be reserved or blank, a folder cannot be moved into itself, nesting is limited",
@@ -168,6 +172,7 @@ async def _dedicated_ids(stage: Stage) -> list[str]:
         "deleteFolder": ("folderId", [await stage.rows.folder() for _ in range(DELETABLE)]),
         "deleteCharacter": ("characterId", [await stage.rows.character() for _ in range(DELETABLE)]),
         "deleteLibraryExport": ("exportId", [await stage.rows.failed_export() for _ in range(DELETABLE)]),
+        "deleteGlossaryTerm": ("termId", [await stage.rows.glossary_term() for _ in range(DELETABLE)]),
         "deleteBrandVoice": ("brandVoiceId", [await stage.rows.brand_voice() for _ in range(DELETABLE)]),
     }
     return [

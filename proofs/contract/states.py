@@ -85,6 +85,7 @@ class StateFixtures:
     async def _videos(self) -> dict[str, Ids]:
         folder_id = await self.folder()
         await self.brand_voice()
+        await self.glossary_term(folder_id=folder_id)
         await self._insert("folders", {"id": new_id(), "name": "Inside", "depth": 2, "parent_id": folder_id})
         full = {
             "poster_path": "poster",
@@ -133,6 +134,14 @@ class StateFixtures:
         brand = {"id": new_id(), "name": "Ours", "guidelines": "Plain words.", "colors": ["#12ab9f"]}
         await self._insert("brand_voices", brand)
         return str(brand["id"])
+
+    async def glossary_term(self, *, folder_id: str | None = None) -> str:
+        term_id = new_id()
+        translations = {"pt": {"text": "comporta", "forms": ["comportas"]}}
+        row = {"id": term_id, "term": "gate", "term_key": term_id, "language": "en", "folder_id": folder_id}
+        more = {"keep": False, "case_sensitive": False, "pronunciations": {"pt": "com pórta"}, "note": "Of a dam."}
+        await self._insert("glossary_terms", {**row, **more, "translations": translations})
+        return term_id
 
     async def failed_export(self) -> str:
         export_id, now = new_id(), system_clock()

@@ -27,7 +27,7 @@ CREDITS = 10_000  # enough for any single request
 LANGUAGE = "en"  # spoken in every video
 TARGET_LANGUAGES = ("es", "fr", "pt")  # of the examples in the OpenAPI document
 VIDEO_SECONDS = 360.0  # long enough for every product
-_RANDOM_IDS = ("videoId", "folderId", "endpointId", "characterId", "brandVoiceId")
+_RANDOM_IDS = ("videoId", "folderId", "endpointId", "characterId", "brandVoiceId", "termId")
 TOKEN_LIFETIME = timedelta(hours=1)
 KINDS = {"source": {"files": 1, "bytes": 1}}  # of files in an export
 
@@ -317,6 +317,10 @@ class LibraryFactory:
             ("characters", {**base, "id": ids["characterId"], "name": marker}),
             ("character_images", image),
             ("brand_voices", {**base, "id": ids["brandVoiceId"], "name": marker, "guidelines": marker}),
+            *(
+                ("glossary_terms", {**base, **_term(marker), "id": each, "term_key": each})
+                for each in (ids["termId"], new_id())
+            ),
             ("webhook_endpoints", endpoint),
             ("events", {**base, **event}),
             ("webhook_deliveries", delivery),
@@ -431,3 +435,10 @@ class LibraryFactory:
 
 def _segment(marker: str) -> dict[str, Any]:
     return {"start": 0, "end": 1, "speaker": "speaker_1", "text": marker, "deleted": False, "words": 0}
+
+
+def _term(marker: str) -> dict[str, Any]:
+    """Columns of a glossary term."""
+    translations = {"pt": {"text": marker, "forms": []}}
+    columns = {"term": marker, "language": LANGUAGE, "keep": False, "case_sensitive": False}
+    return {**columns, "translations": translations, "note": marker}

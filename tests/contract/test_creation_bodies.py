@@ -8,6 +8,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from cutroom.credits.schemas import CreditBundle
+from cutroom.glossary.schemas import NewGlossaryTerm, NewTermTranslation
 from cutroom.library.schemas import NewFolder
 from cutroom.products.captions.editing.schemas import Regeneration
 from cutroom.products.captions.schemas import NewCaptions
@@ -76,6 +77,8 @@ BODIES: list[tuple[Any, dict[str, Any]]] = [
     (ReviewDecision, {"approved": True}),
     (NewDownload, {"artifact": "source"}),
     (NewFolder, {"name": "Interviews"}),
+    (NewGlossaryTerm, {"term": "gate", "language": "en", "keep": True}),
+    (NewTermTranslation, {"text": "comporta"}),
     (NewWebhookEndpoint, {"url": "https://hooks.example.com/cutroom"}),
     (NewHosting, {}),
 ]

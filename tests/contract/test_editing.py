@@ -62,6 +62,15 @@ EDITABLE = [
         cleared={"colors": ["#12ab9f"]},
     ),
     Editable(
+        "/glossary/terms/{termId}",
+        "glossary_terms",
+        {"term": "gate", "term_key": "gate", "language": "en", "keep": True, "case_sensitive": False},
+        {"term": "sluice gate"},
+        scope=Scope.DUBS_WRITE,
+        required=("term", "language", "keep", "caseSensitive", "translations", "pronunciations"),
+        cleared={"note": "Of a dam."},
+    ),
+    Editable(
         "/webhook-endpoints/{endpointId}",
         "webhook_endpoints",
         ENDPOINT,

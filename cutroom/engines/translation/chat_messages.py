@@ -91,7 +91,7 @@ class PromptBuilder:
 
     def _glossary_entries(self, shown: Sequence[int]) -> dict[str, str]:
         said = " ".join(self._texts[at] for at in shown).casefold()
-        terms = [(term, text) for term, text in self._document.glossary.items() if term.casefold() in said]
+        terms = [(rule.term, rule.expected) for rule in self._document.glossary if rule.term.casefold() in said]
         return dict(terms[:GLOSSARY_TERMS])
 
     def _line(self, number: int, at: int) -> dict[str, object]:

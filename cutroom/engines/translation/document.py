@@ -1,12 +1,13 @@
 """A whole document to translate: lines with speakers and times, and what is known about the talk."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from cutroom.engines.translation.port import Quality, Translator
 from cutroom.engines.types import OnProgress
+from cutroom.text.glossary.rules import TermRule
 
 
 class Register(StrEnum):
@@ -45,14 +46,14 @@ class DocumentLine:
 
 @dataclass(frozen=True, slots=True)
 class TranslationDocument:
-    """Lines in the order in which they are said; `glossary` maps source terms to their translations."""
+    """Lines in the order in which they are said, and the glossary rules for their terms."""
 
     source: str
     target: str
     lines: tuple[DocumentLine, ...]
     speakers: tuple[DocumentSpeaker, ...] = ()
     title: str = ""
-    glossary: Mapping[str, str] = field(default_factory=dict)
+    glossary: tuple[TermRule, ...] = ()
     register: Register | None = None
 
     def __post_init__(self) -> None:

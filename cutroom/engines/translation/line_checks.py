@@ -1,7 +1,5 @@
 """Checks each translated line of a document: numbers, names, addresses, language, leftovers and length."""
 
-import re
-import unicodedata
 from collections.abc import Iterator
 
 from cutroom.engines.translation.document import DocumentLine, Finding, LineFault, TranslationDocument
@@ -9,6 +7,7 @@ from cutroom.engines.translation.fidelity import EntityKind, missing_entities
 from cutroom.engines.translation.output_checks import translation_fault
 from cutroom.engines.translation.port import LanguageIdentifier
 from cutroom.engines.writing.prompt_injection import code_words, has_markup, is_injection
+from cutroom.text.glossary.rules import TermFinder
 from cutroom.text.language_tags import language_of
 from cutroom.text.placeholders import PlaceholderKind, clean_sentence, find_protected_spans, has_words
 from cutroom.text.vocabulary import vocabulary, words_of
@@ -41,7 +40,7 @@ class LineChecker:
 
     def __init__(self, document: TranslationDocument, *, identifier: LanguageIdentifier | None = None) -> None:
         self._source, self._target = language_of(document.source), language_of(document.target)
-        self._glossary = document.glossary
+        self._terms = TermFinder(document.glossary)
         self._identifier = identifier
 
     def __call__(self, line: DocumentLine, text: str) -> list[Finding]:
@@ -53,11 +52,12 @@ class LineChecker:
             return [Finding(LineFault.EMPTY)]
         if translation_fault(source, text):
             return [Finding(LineFault.IMPLAUSIBLE)]
+        said, rest = self._terms.without_terms(source, text)
         return [
             *self._invented(source, text),
-            *self._missing(source, text),
-            *self._wrong_language(source, text),
-            *self._glossary_faults(source, text),
+            *self._missing(said, rest),
+            *self._wrong_language(said, rest),
+            *(Finding(LineFault.GLOSSARY, each.term) for each in self._terms.broken(source, text)),
             *([Finding(LineFault.TOO_LONG)] if _is_too_long(line, text) else []),
         ]
 
@@ -91,15 +91,6 @@ class LineChecker:
                 return
         if leftover := _leftover(source, text, source_language=self._source, target_language=self._target):
             yield Finding(LineFault.LEFTOVER, leftover)
-
-    def _glossary_faults(self, source: str, text: str) -> Iterator[Finding]:
-        folded = _folded(text)
-        for term, translation in self._glossary.items():
-            if (
-                re.search(rf"(?<!\w){re.escape(_folded(term))}(?!\w)", _folded(source))
-                and _folded(translation) not in folded
-            ):
-                yield Finding(LineFault.GLOSSARY, term)
 
 
 def _is_too_long(line: DocumentLine, text: str) -> bool:
@@ -145,8 +136,3 @@ def _without_addresses(text: str) -> str:
     for span in reversed(find_protected_spans(text)):
         text = f"{text[: span.start]} {text[span.end :]}"
     return text
-
-
-def _folded(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(each for each in decomposed if not unicodedata.combining(each))

@@ -1,8 +1,9 @@
-"""Translates the lines of a document with engines for sentences: joined, repaired, and with names kept."""
+"""Translates the lines of a document with engines for sentences: joined, repaired, with names and terms kept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from cutroom.engines.translation.document import CheckLine, TranslationDocument
+from cutroom.engines.translation.glossary_wordings import Repair, enforce_terms
 from cutroom.engines.translation.line_repairs import (
     document_names,
     lost_names,
@@ -13,8 +14,6 @@ from cutroom.engines.translation.line_repairs import (
 from cutroom.engines.translation.routing import TranslationPlan, translate_along
 from cutroom.engines.translation.sentence_joining import divide, join_lines, sentence_groups
 from cutroom.engines.types import OnProgress
-
-Repair = Callable[[int, str], str]  # of the line with this index
 
 
 def translate_sentences(
@@ -46,7 +45,8 @@ def translate_sentences(
     for at, text in zip(undivided, translate_along(plan, [texts[at] for at in undivided]), strict=True):
         result[at] = text
     names = document_names(texts)
-    return _with_names(plan, texts, [repair(at, text) for at, text in enumerate(result)], names, repair)
+    named = _with_names(plan, texts, [repair(at, text) for at, text in enumerate(result)], names, repair)
+    return enforce_terms(plan, document, named, check=check, repair=repair)
 
 
 def _divided(document: TranslationDocument, group: range, translation: str, *, check: CheckLine) -> list[str] | None:

@@ -12,6 +12,8 @@ from cutroom.engines.translation.document import DocumentTranslation
 from cutroom.engines.translation.document_routing import translate_document
 from cutroom.engines.translation.port import Quality
 from cutroom.engines.translation.routing import TranslationPlan, plan_translation
+from cutroom.glossary.broken_terms import CheckedLine, broken_terms_report, check_lines
+from cutroom.glossary.service import load_glossary
 from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import job_step
@@ -28,6 +30,8 @@ from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.service import StoredTranscript, load_transcript
 from cutroom.products.transcripts.subtitles import reading_speed_report, store_subtitles
 from cutroom.products.transcripts.translation_documents import transcript_document
+from cutroom.text.glossary.rules import BrokenTerm, TermRule
+from cutroom.text.glossary.terms import Glossary
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +61,21 @@ class CaptionActivities:
             transcript = await load_transcript(connection, job.library_id, video_id)
             duration = await get_duration(connection, job.library_id, video_id)
             title = await get_title(connection, job.library_id, video_id)
+            glossary = await load_glossary(
+                connection, job.library_id, video_id, source=transcript.language, target=language
+            )
         data = b"".join([chunk async for chunk in self.storage.read(transcript.alignment_path)])
         spoken = zip(transcript.segment_ids, attach_words(transcript.segments, read_words(data)), strict=True)
         segments = {segment_id: each for segment_id, each in spoken if not each.deleted}
         async with job_step(self.database, self.clock, job, "translating", progress=90) as report_progress:
             translated = await asyncio.to_thread(
-                self._translate, segments, transcript, language, title=title, report_progress=report_progress
+                self._translate,
+                segments,
+                transcript,
+                language,
+                title=title,
+                glossary=glossary,
+                report_progress=report_progress,
             )
         sheet = await store_subtitles(
             self.storage,
@@ -94,6 +107,8 @@ class CaptionActivities:
             "flaggedLines": len(translated.flagged),
             "flagged": translated.flagged[:MAX_FLAGGED],
             "fallbackLines": translated.translation.counts.fallback_lines,
+            "glossaryVersion": glossary.version,
+            **broken_terms_report(_broken_terms(glossary.rules, [*segments.values()], translated.segments)),
             **reading_speed_report(sheet),
         }
 
@@ -104,6 +119,7 @@ class CaptionActivities:
         target: str,
         *,
         title: str | None,
+        glossary: Glossary,
         report_progress: ReportProgress,
     ) -> TranslatedSegments:
         """Translate all lines as one document, so that each has its context; timing is kept."""
@@ -119,6 +135,7 @@ class CaptionActivities:
             speakers=transcript.speakers,
             title=title,
             max_characters=lambda at: max_characters(segments[at]),
+            glossary=glossary.rules,
         )
         translation = translate_document(
             plan,
@@ -136,3 +153,10 @@ class CaptionActivities:
         ]
         shown = [replace(segment, text=line.text) for segment, line in pairs]
         return TranslatedSegments(shown, captions, plan, translation, flagged)
+
+
+def _broken_terms(
+    rules: Sequence[TermRule], sources: Sequence[TranscriptSegment], segments: Sequence[TranscriptSegment]
+) -> list[tuple[CheckedLine, BrokenTerm]]:
+    pairs = enumerate(zip(sources, segments, strict=True))
+    return check_lines(rules, [CheckedLine(at, made.start_seconds, said.text, made.text) for at, (said, made) in pairs])

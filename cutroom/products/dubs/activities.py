@@ -11,6 +11,8 @@ from typing import Any
 from temporalio import activity
 
 from cutroom.engines.registry import Engines
+from cutroom.glossary.broken_terms import broken_term_items, broken_terms_report
+from cutroom.glossary.service import load_glossary
 from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import job_step
@@ -31,6 +33,7 @@ from cutroom.products.dubs.script import (
     DubScript,
     LineSchedule,
     PlacedLine,
+    broken_terms,
     dub_segments,
     dub_speakers,
     flagged_lines,
@@ -82,13 +85,16 @@ class DubActivities:
             transcript = await load_transcript(connection, job.library_id, dub.video_id)
             duration = await get_duration(connection, job.library_id, dub.video_id)
             title = await get_title(connection, job.library_id, dub.video_id)
+            glossary = await load_glossary(
+                connection, job.library_id, dub.video_id, source=transcript.language, target=dub.language
+            )
             edits = await service.load_edits(connection, job.library_id, dub.video_id, dub.language, dub.product)
         async with self._step(job, "translating", progress=progress.TRANSLATION) as report_progress:
             words = read_words(await self.artifacts.read(transcript.alignment_path))
             segments = [each for each in attach_words(transcript.segments, words) if not each.deleted]
             until = duration or max((each.end_seconds for each in segments), default=0.0)
             segments.sort(key=lambda each: (each.start_seconds, each.end_seconds))
-            source = DubSource(segments, transcript.language, transcript.speakers, title, until)
+            source = DubSource(segments, transcript.language, transcript.speakers, title, until, glossary)
             translated = await asyncio.to_thread(
                 translate_lines, self.engines, source, dub.language, edits=edits, on_progress=report_progress
             )
@@ -103,6 +109,7 @@ class DubActivities:
                 duration_seconds=until,
                 lines=translated.lines,
                 separation_key=fingerprint({"separator": separator.name, "spans": spans}),
+                glossary_version=glossary.version,
             )
             await self.artifacts.put(dub.path("script.json"), to_json(script))
         return DubPlan(script.chunk_count, line_batches(script.lines), sum(line.chunk == 0 for line in script.lines))
@@ -272,12 +279,14 @@ class DubActivities:
             for each in transcribed:
                 recognized |= json.loads(await self.artifacts.read(each))
             sync = sync_report([_line_sync(script, line, recognized) for line in lines.lines])
+            broken = broken_terms(script, lines)
             columns = {
                 "completion": "complete",
                 "audio_path": path,
                 "segments": dub_segments(script, lines),
                 "speakers": dub_speakers(script, transcript.speakers),
                 "sync": sync,
+                "broken_terms": broken_term_items(broken),
             }
             await self._update(job, dub, columns)
         flagged = flagged_lines(script)
@@ -289,6 +298,8 @@ class DubActivities:
             "engines": list(script.engines),
             "flaggedLines": len(flagged),
             "flagged": flagged[:MAX_FLAGGED],
+            "glossaryVersion": script.glossary_version,
+            **broken_terms_report(broken),
             "voices": {speaker: voice.to_result() for speaker, voice in voices.items()},
             "sync": sync,
         }

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import CheckConstraint, Text
+from sqlalchemy import CheckConstraint, Text, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -24,6 +24,7 @@ class DubRow(Table):
     speakers: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     edits: Mapped[dict[str, str]] = mapped_column(JSONB)  # replacement texts by line number
     sync: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    broken_terms: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'"))
     audio_path: Mapped[str | None] = mapped_column(Text)
     preview_path: Mapped[str | None] = mapped_column(Text)
     updated_at: Mapped[Instant]

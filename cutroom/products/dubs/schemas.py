@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from cutroom.credits.schemas import AcceptDraft, TranslationQuality
+from cutroom.glossary.schemas import BrokenTermItem
 from cutroom.jobs.ids import DubProduct
 from cutroom.jobs.schemas import Job
 from cutroom.products.transcripts.schemas import Segment, Speaker
@@ -75,5 +76,9 @@ class Dub(ApiModel):
             "that are 10 % shorter to 20 % longer than their slot before their tempo is changed. `loudnessOutliers` "
             "lists the lines that are more than 6 dB below the median level of their speaker."
         ),
+    ] = None
+    broken_terms: Annotated[
+        Omittable[list[BrokenTermItem]],
+        Field(description="Glossary terms whose translation a line does not have, the first 200."),
     ] = None
     job_id: str

@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from cutroom.glossary.broken_terms import CheckedLine, check_lines
+from cutroom.products.dubs.line_glossary import LineGlossary, read_line_glossary
 from cutroom.products.dubs.line_sync import Slot
+from cutroom.text.glossary.rules import BrokenTerm
 
 CHUNK_SECONDS = 60.0  # separated and mixed as one unit; the first chunk is the preview
 CONTEXT_SECONDS = 1.5  # extra audio around a chunk during separation, trimmed afterwards
@@ -35,10 +38,15 @@ class DubLine:
     source: str
     texts: tuple[str, ...]
     reasons: tuple[str, ...] = ()  # for which its translation should be reviewed
+    glossary: LineGlossary = field(default_factory=LineGlossary)
 
     @property
     def slot(self) -> Slot:
         return Slot(self.start_seconds, self.end_seconds, self.latest_end_seconds)
+
+    def spoken(self, index: int) -> str:
+        """What the voice is given in place of a text."""
+        return self.glossary.spoken(self.texts[index])
 
     @property
     def chunk(self) -> int:
@@ -62,6 +70,7 @@ class DubScript:
     duration_seconds: float
     lines: tuple[DubLine, ...]
     separation_key: str  # fingerprint under which the separated audio is stored
+    glossary_version: str = ""
 
     @property
     def chunk_count(self) -> int:
@@ -204,7 +213,14 @@ def to_json(document: DubScript | LineSchedule | Mapping[str, AssignedVoice]) ->
 def read_script(data: bytes) -> DubScript:
     document = json.loads(data)
     lines = tuple(
-        DubLine(**{**line, "texts": tuple(line["texts"]), "reasons": tuple(line.get("reasons", ()))})
+        DubLine(
+            **{
+                **line,
+                "texts": tuple(line["texts"]),
+                "reasons": tuple(line.get("reasons", ())),
+                "glossary": read_line_glossary(line.get("glossary", {})),
+            }
+        )
         for line in document.pop("lines")
     )
     return DubScript(**{**document, "engines": tuple(document["engines"]), "lines": lines})
@@ -245,6 +261,18 @@ def flagged_lines(script: DubScript) -> list[dict[str, Any]]:
         }
         for line in script.lines
         if line.reasons
+    ]
+
+
+def broken_terms(script: DubScript, schedule: LineSchedule) -> list[tuple[CheckedLine, BrokenTerm]]:
+    """Glossary terms that are missing in what is said."""
+    pairs = ((script.lines[placed.number], placed) for placed in schedule.lines)
+    return [
+        found
+        for line, placed in pairs
+        for found in check_lines(
+            line.glossary.rules, [CheckedLine(line.number, placed.start_seconds, line.source, placed.text)]
+        )
     ]
 
 

@@ -1,7 +1,7 @@
 """Translates transcript segments into the lines of a dub script, with slots and candidate texts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from cutroom.engines.registry import Engines
@@ -10,6 +10,7 @@ from cutroom.engines.translation.document_routing import translate_document
 from cutroom.engines.translation.port import Quality
 from cutroom.engines.translation.routing import TranslationPlan, plan_translation, translate_along
 from cutroom.jobs.step_progress import ReportProgress, portion
+from cutroom.products.dubs.line_glossary import line_glossary, without_broken_terms
 from cutroom.products.dubs.line_sync import (
     MAX_NATURAL,
     MAX_TEMPO,
@@ -22,6 +23,7 @@ from cutroom.products.dubs.phrasing import DubPhrase, merge_phrases
 from cutroom.products.dubs.script import DubLine
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.translation_documents import transcript_document
+from cutroom.text.glossary.terms import Glossary
 from cutroom.text.shortening import shorter_variants
 
 TRANSLATION_FRACTION = 0.6  # of the time; the rest is spent on shorter variants of long lines
@@ -38,6 +40,7 @@ class DubSource:
     speakers: Sequence[Mapping[str, Any]]
     title: str | None
     until_seconds: float
+    glossary: Glossary = field(default_factory=Glossary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ def _translate(
         speakers=source.speakers,
         title=source.title,
         max_characters=lambda at: max_characters(slots[at], language=plan.target),
+        glossary=source.glossary.rules,
     )
     return translate_document(
         plan,
@@ -109,7 +113,9 @@ def _make_lines(
         on_progress((number + 1) / len(phrases))
         times = (slot.start_seconds, slot.end_seconds, slot.latest_end_seconds)
         reasons = () if number in edits else phrase.reasons
-        lines.append(DubLine(number, *times, phrase.speaker, phrase.source, tuple(dict.fromkeys(texts)), reasons))
+        terms = line_glossary(source.glossary, phrase.source, texts)
+        kept = tuple(dict.fromkeys(without_broken_terms(terms, phrase.source, texts)))
+        lines.append(DubLine(number, *times, phrase.speaker, phrase.source, kept, reasons, terms))
     return lines
 
 

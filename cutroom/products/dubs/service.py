@@ -17,6 +17,7 @@ from cutroom.credits.schemas import CreditBundle, DubWork
 from cutroom.credits.service import Qualities, billable_items, get_balance, is_subscriber
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError, not_found
+from cutroom.glossary.schemas import BrokenTermItem
 from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.deletion import record_deleted_outputs
 from cutroom.jobs.ids import DubProduct, InternalJobType, JobKey, JobType, parse_job_id
@@ -188,6 +189,7 @@ async def get_dub(
         segments=[Segment(**{name: each[name] for name in Segment.model_fields}) for each in row["segments"] or []],
         speakers=[Speaker(**each) for each in row["speakers"] or []],
         sync=row["sync"] or None,
+        broken_terms=[BrokenTermItem(**each) for each in row["broken_terms"] or []] or None,
         job_id=key.id,
     )
 

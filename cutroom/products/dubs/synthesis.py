@@ -140,7 +140,8 @@ def _reference_pcm(engines: Engines, recordings: Sequence["Samples"]) -> bytes:
 def line_key(dub: DubRef, line: DubLine, voice: AssignedVoice) -> str:
     """Fingerprint of everything a line's audio depends on; the line number is not part of it."""
     slot = [round(line.slot.seconds, 3), round(line.slot.max_seconds, 3)]
-    return fingerprint({"texts": line.texts, "voice": voice.identity, "language": dub.language, "slot": slot})
+    spoken = [line.spoken(index) for index in range(len(line.texts))]
+    return fingerprint({"texts": spoken, "voice": voice.identity, "language": dub.language, "slot": slot})
 
 
 async def read_line(artifacts: DubArtifacts, *, dub: DubRef, line: DubLine, voice: AssignedVoice) -> SynthesizedLine:

@@ -5,6 +5,7 @@ from typing import Any
 
 from cutroom.engines.translation.document import DocumentLine, DocumentSpeaker, TranslationDocument
 from cutroom.products.transcripts.segmentation import TranscriptSegment
+from cutroom.text.glossary.rules import TermRule
 
 MaxCharacters = Callable[[int], int | None]  # of the line with this index
 
@@ -17,6 +18,7 @@ def transcript_document(
     speakers: Sequence[Mapping[str, Any]] = (),
     title: str | None = None,
     max_characters: MaxCharacters | None = None,
+    glossary: tuple[TermRule, ...] = (),
 ) -> TranslationDocument:
     """One line per segment, identified by its index, with its speaker and times."""
     lines = tuple(
@@ -31,4 +33,4 @@ def transcript_document(
         for at, segment in enumerate(segments)
     )
     people = tuple(DocumentSpeaker(each["id"], each.get("label"), each.get("gender")) for each in speakers)
-    return TranslationDocument(source, target, lines, people, title or "")
+    return TranslationDocument(source, target, lines, people, title or "", glossary)

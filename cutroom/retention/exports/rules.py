@@ -31,6 +31,7 @@ EXPORTED_TABLES = (
     "escrow_lines",
     "events",
     "folders",
+    "glossary_terms",
     "hostings",
     "jobs",
     "ledger_balances",
@@ -111,6 +112,7 @@ SETTINGS_TABLES = (
     "characters",
     "destinations",
     "folders",
+    "glossary_terms",
     "retention_policies",
     "webhook_endpoints",
 )

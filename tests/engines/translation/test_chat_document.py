@@ -30,6 +30,7 @@ from cutroom.engines.translation.language_identification import FastLanguageIden
 from cutroom.engines.translation.port import Quality, Route, Translator
 from cutroom.engines.translation.routing import plan_translation
 from cutroom.engines.types import OnProgress
+from cutroom.text.glossary.rules import TermRule
 from tests.support.servers import chat_server
 from tests.support.servers.chat_server import INJECTION, KEY, MODEL
 
@@ -71,7 +72,7 @@ class LocalTranslator:
         if on_progress:
             on_progress(1.0)
         self.asked += sentences
-        return [PORTUGUESE[each].replace(".", ", ora.") for each in sentences]
+        return [PORTUGUESE.get(each, each).replace(".", ", ora.") for each in sentences]
 
 
 class Setup:
@@ -119,7 +120,8 @@ def make_document(
         DocumentLine(f"line-{at}", text, "s1", start_seconds=3.0 * at, end_seconds=3.0 * at + 2.5)
         for at, text in enumerate(texts)
     )
-    return TranslationDocument("en", "pt", lines, speakers, title, glossary or {}, register)
+    rules = tuple(TermRule(term, (translation,)) for term, translation in (glossary or {}).items())
+    return TranslationDocument("en", "pt", lines, speakers, title, rules, register)
 
 
 @pytest.fixture
@@ -440,7 +442,7 @@ def test_nothing_that_people_wrote_is_an_instruction(setup: Setup, place: str) -
     elif place == "speaker":
         document = replace(document, speakers=(DocumentSpeaker("s1", attack, attack),))
     elif place == "glossary":
-        document = replace(document, glossary={"river": attack})
+        document = replace(document, glossary=(TermRule("river", (attack,)),))
     translation = setup.translate(document, local=False)
     assert translation.texts[1] == "WE WALK ALONG THE RIVER"
     for request in setup.server.requests:

@@ -98,6 +98,24 @@ async def test_flagged_lines_have_reasons(runtime: Runtime, transcribed: Transcr
     assert outcome["fallbackLines"] == 0
 
 
+async def test_broken_terms_of_the_glossary_are_listed(
+    runtime: Runtime, api: httpx.AsyncClient, transcribed: TranscribedVideo
+) -> None:
+    route = Route("en", "pt", Quality.PUBLISHABLE)
+    before = await result(runtime, transcribed, EchoTranslator("one", route))
+    assert (before["brokenTerms"], before["brokenTermCount"]) == ([], 0)
+    terms = "term,language,keep,translation pt\nplatform,en,false,plataforma\ntrain,en,true,\n"
+    imported = await api.post("/glossary/import", json={"csv": terms})
+    assert imported.status_code == 200, imported.text
+    outcome = await result(runtime, transcribed, EchoTranslator("one", route))
+    assert outcome["glossaryVersion"] != before["glossaryVersion"]
+    assert (outcome["brokenTerms"], outcome["brokenTermCount"]) == ([], 0)
+    row = await transcribed.accounts.connection.fetchval(
+        "SELECT segments FROM captions WHERE video_id = $1", transcribed.video_id
+    )
+    assert "plataforma" in row[-1]["text"]
+
+
 async def test_translation_through_two_engines_has_the_class_of_both(
     runtime: Runtime, transcribed: TranscribedVideo
 ) -> None:

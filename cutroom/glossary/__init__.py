@@ -1,0 +1,1 @@
+"""The glossary of a library: terms, their translations and pronunciations."""
