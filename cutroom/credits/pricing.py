@@ -16,6 +16,10 @@ MILLICREDITS = 1000  # in one credit
 TENTH_OF_A_MINUTE_MS = 6_000
 BUNDLED_PRICES = Path(__file__).with_name("prices.toml")
 DIGEST_LENGTH = 8
+# Lines of a dub that are made again are charged by their time, rounded up to a tenth of a credit, which is the least.
+TENTH_OF_A_CREDIT = 100
+MIN_LINES_PRICE = 100
+MINUTE_MS = 60_000
 # Outputs of one request; more than four clips are clamped.
 MAX_SHORTS, MAX_CLIPS = 10, 4
 
@@ -53,6 +57,7 @@ class Term(StrEnum):
     SOUNDTRACK = "soundtrack"
     GENERATED_THUMBNAIL = "generatedThumbnail"
     DRAFT = "draft"  # a translation of draft quality
+    LINE_MILLISECONDS = "lineMilliseconds"  # of a dub, if only some of its lines are made again
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +193,8 @@ def is_per_minute(action: Action) -> bool:
 
 def price(item: BillableItem, *, prices: PriceList, duration_milliseconds: int | None, is_subscriber: bool) -> int:
     """Return the exact price in milli-credits."""
+    if item.action is Action.DUB and Term.LINE_MILLISECONDS in item.terms:
+        return _price_lines(item, prices.per_minute)
     if is_per_minute(item.action):
         if duration_milliseconds is None:
             raise CutroomError(Code.DURATION_UNKNOWN)
@@ -220,6 +227,12 @@ def _price_per_minute(item: BillableItem, per_minute: PerMinutePrices) -> int:
         Action.TRANSCRIPT: per_minute.transcript,
         Action.LIPSYNC: per_minute.lipsync,
     }[item.action]
+
+
+def _price_lines(item: BillableItem, per_minute: PerMinutePrices) -> int:
+    """By the millisecond: rounding each up to a tenth of a minute would cost more than some lines are worth."""
+    exact = _price_per_minute(item, per_minute) * item.count(Term.LINE_MILLISECONDS)
+    return max(MIN_LINES_PRICE, -(-exact // (MINUTE_MS * TENTH_OF_A_CREDIT)) * TENTH_OF_A_CREDIT)
 
 
 def _price_clip(item: BillableItem, prices: PriceList, *, is_subscriber: bool) -> int:

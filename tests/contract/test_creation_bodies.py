@@ -11,6 +11,7 @@ from cutroom.credits.schemas import CreditBundle
 from cutroom.library.schemas import NewFolder
 from cutroom.products.captions.schemas import NewCaptions
 from cutroom.products.downloads.schemas import NewDownload
+from cutroom.products.dubs.editing.schemas import DubRegenerationRequest
 from cutroom.products.dubs.schemas import NewDubs
 from cutroom.products.hosting.schemas import NewHosting
 from cutroom.products.ingest.schemas import NewUploadSession, NewVideo
@@ -23,7 +24,7 @@ from tests.support.api_document import APP, DOCUMENT
 
 JSON = "application/json"
 SPEECH = {"/v1/voices/add", "/v1/text-to-speech/{voice_id}", "/v1/text-to-speech/{voice_id}/stream"}
-SPENDING = {"videos", "quote", "reservations", "dubs", "captions", "shorts", "thumbnails", "packaging"}
+SPENDING = {"videos", "quote", "reservations", "dubs", "captions", "shorts", "thumbnails", "packaging", "regenerate"}
 
 _THUMBNAIL = {"characters": [{"name": "Ana"}]}
 _TITLE = {"enabled": True, "titleType": "funny"}
@@ -55,6 +56,7 @@ BODIES: list[tuple[Any, dict[str, Any]]] = [
         },
     ),
     (NewDubs, {"languages": ["pt"]}),
+    (DubRegenerationRequest, {"revision": 1}),
     (NewCaptions, {"languages": ["pt"]}),
     (NewRequest, {}),
     (NewRequest, {"kind": "promo"}),

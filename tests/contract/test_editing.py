@@ -81,7 +81,8 @@ EDITABLE = [
     ),
 ]
 SETTINGS = {"/library/retention"}  # one per library, without an id: tests/retention/policy
-DOCUMENTS = {"/videos/{videoId}/transcript"}  # operations on a revision: tests/products/transcripts/editing
+# Changes of a revision: tests/products/transcripts/editing, tests/products/dubs/editing
+DOCUMENTS = {"/videos/{videoId}/transcript", "/videos/{videoId}/dubs/{lang}/segments"}
 WITH_DELETE = {each.path for each in EDITABLE}
 
 Place = Callable[[Editable, str, Person], Awaitable[str]]

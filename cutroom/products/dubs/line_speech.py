@@ -5,6 +5,8 @@ Durations are predicted if the engine can compute them before the audio. If it c
 
 import asyncio
 import logging
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cutroom.engines.registry import Engines
@@ -61,7 +63,7 @@ class LineSpeech:
         return self._predicted[index, speed]
 
     def _run_predictor(self, index: int, speed: float, reference: ReferenceAudio | None) -> float | None:
-        text, language = self.line.texts[index], self.dub.language
+        text, language = self._spoken_text(index), self.dub.language
         if reference is not None:
             cloner = self.engines.voice_cloner()
             if not isinstance(cloner, CloneDurationPredictor):
@@ -72,8 +74,11 @@ class LineSpeech:
             return None
         return synthesizer.predict_seconds(text, voice=str(self.voice.voice), language=language, speed=speed)
 
+    def _spoken_text(self, index: int) -> str:
+        return respell(self.line.texts[index], self.line.pronunciation)
+
     async def _synthesize(self, index: int, speed: float) -> bytes:
-        text = self.line.texts[index]
+        text = self._spoken_text(index)
         inputs = {"text": text, "voice": self.voice.identity, "language": self.dub.language, "speed": speed}
         path = self.dub.shared_path(f"synthesized/{fingerprint(inputs)}.pcm")
         if await self.artifacts.exists(path):
@@ -99,6 +104,16 @@ class LineSpeech:
             return None
         samples = from_pcm(await self.artifacts.read_cached(self.voice.reference_path))
         return ReferenceAudio(samples, str(self.voice.reference_sha256), self.voice.pitch_hz)
+
+
+def respell(text: str, pronunciation: Mapping[str, str]) -> str:
+    """The text with other spellings of whole words, whatever their case; longer entries come first."""
+    if not pronunciation:
+        return text
+    spellings = {word.casefold(): spelling for word, spelling in pronunciation.items()}
+    words = "|".join(re.escape(word) for word in sorted(pronunciation, key=len, reverse=True))
+    pattern = rf"(?<!\w)(?:{words})(?!\w)"
+    return re.sub(pattern, lambda found: spellings.get(found[0].casefold(), found[0]), text, flags=re.IGNORECASE)
 
 
 def pcm_seconds(pcm: bytes) -> float:

@@ -89,6 +89,7 @@ class StoredTranscript:
     speakers: Sequence[Mapping[str, Any]]
     alignment_path: str
     engine: str
+    revision: int = 1
 
 
 async def get_transcript(
@@ -274,7 +275,7 @@ async def find_transcript(connection: Connection, library_id: str, video_id: str
     if state.revision != state.published_revision:
         document = await read_document(connection, library_id, video_id, state)
         segments, speakers = current_rows(state.segments, document), speaker_rows(document)
-    return StoredTranscript(state.language, segments, speakers, state.alignment_path, state.engine)
+    return StoredTranscript(state.language, segments, speakers, state.alignment_path, state.engine, state.revision)
 
 
 async def require_transcript(connection: Connection, principal: Principal, video_id: str) -> tuple[Job, str | None]:
