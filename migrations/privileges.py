@@ -34,7 +34,7 @@ TABLES = {
     "data_keys": (_APPEND, _APPEND),
     "delivery_attempts": (_READ, "SELECT, INSERT, DELETE"),
     "destinations": (_EVERYTHING, _READ),
-    "dubs": ("SELECT, DELETE", _EVERYTHING),
+    "dubs": ("SELECT, UPDATE (edits, revision, redub_job_id), DELETE", _EVERYTHING),
     "escrow_lines": (_ESCROW, _ESCROW),
     "event_logs": (_READ, _READ),
     "events": (_APPEND, "SELECT, INSERT, DELETE"),

@@ -55,7 +55,7 @@ class Term(StrEnum):
     SOUNDTRACK = "soundtrack"
     GENERATED_THUMBNAIL = "generatedThumbnail"
     DRAFT = "draft"  # a translation of draft quality
-    MILLISECONDS = "milliseconds"  # of media that is translated again, instead of the whole
+    MILLISECONDS = "milliseconds"  # of media that is made again, instead of the whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +197,9 @@ def price(item: BillableItem, *, prices: PriceList, duration_milliseconds: int |
             raise CutroomError(Code.DURATION_UNKNOWN)
         per_minute = _price_per_minute(item, prices.per_minute)
         whole = per_minute * billed_tenths(duration_milliseconds) // 10
-        changed = item.count(Term.MILLISECONDS)
-        return min(whole, _price_part(per_minute, changed, prices)) if changed else whole
+        if Term.MILLISECONDS not in item.terms:
+            return whole
+        return min(whole, _price_part(per_minute, item.count(Term.MILLISECONDS), prices))
     if item.action is Action.SHORTS_CLIP:
         return _price_clip(item, prices, is_subscriber=is_subscriber)
     each = prices.each

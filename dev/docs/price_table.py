@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 from cutroom.accounts.plans import Plan, load_plans
-from cutroom.credits.pricing import PriceList, load_prices, to_credits
+from cutroom.credits.pricing import TENTH_OF_A_CREDIT, PriceList, load_prices, to_credits
 
 HEAD = ("| work | `actionKey` | credits |", "|---|---|---|")
 
@@ -20,6 +20,12 @@ def _rows(prices: PriceList) -> list[tuple[str, str, str]]:
             "`dub`",
             f"{_c(minute.dub_plus)} / {_c(minute.dub_premium)} per minute and language; "
             f"a draft {_c(minute.dub_plus_draft)} / {_c(minute.dub_premium_draft)}",
+        ),
+        (
+            "changed lines of a dub",
+            "",
+            "the price of the dub per minute, for the time of the lines that are spoken again, rounded up to "
+            f"{_c(TENTH_OF_A_CREDIT)}; at least {_c(unit.regeneration_minimum)}, never more than the whole",
         ),
         (
             "translated captions",

@@ -7,7 +7,7 @@ are matched to the transcript by their times.
 from alembic import op
 
 revision = "0009"
-down_revision = "0007"
+down_revision = "0008"
 
 _COLUMNS = """
 ALTER TABLE captions

@@ -13,7 +13,7 @@ from proofs.contract.idempotency_behaviors import is_replay, keyed
 from proofs.contract.preflight import send_unreachable_source
 from proofs.contract.requests import check_call, parse_call
 from proofs.contract.responses import check_code, check_header, check_response_field
-from proofs.contract.samples import SAMPLES, UNREADY_VOICE, Sample, send
+from proofs.contract.samples import EDITED_DUB, SAMPLES, UNREADY_VOICE, Sample, send
 from proofs.contract.speech_behaviors import check_behavior
 from proofs.contract.stage import ApiResponse, Stage
 from tests.contract.promises import Promise, kind_of, read_promises
@@ -23,6 +23,7 @@ JSON = {"Content-Type": "application/json"}
 BAD_QUERIES = {
     "GET /videos": {"limit": "0"},
     "GET /videos/{videoId}/dubs/{lang}": {"product": "nonsense"},
+    "GET /videos/{videoId}/dubs/{lang}/segments": {"product": "nonsense"},
     "DELETE /videos/{videoId}/dubs/{lang}": {"product": "nonsense"},
     "GET /videos/{videoId}/subtitles/{lang}": {"format": "nonsense"},
     "GET /voices": {"status": "nonsense"},
@@ -54,6 +55,7 @@ IN_THE_MAKING = {
     "DELETE /thumbnails/{thumbnailRequestId}/images/{thumbnailId}": "a processing thumbnail",
     "DELETE /downloads/{downloadRequestId}": "a processing download",
 }
+UNFINISHED = {"/transcript": "transcribing", "/dubs/{lang}/": "a preview"}  # by a part of the path
 SCOPES = {promise.operation: promise.expected for promise in read_promises() if promise.aspect == "scope"}
 SKIPPED: dict[str, str] = {}  # beginnings of promises that cannot be checked here, with the reason
 
@@ -136,9 +138,9 @@ async def _conflict(stage: Stage, operation: str) -> list[ApiResponse]:
     if operation in IN_THE_MAKING:
         body = SAMPLES[operation][0].body
         return [await stage.call(operation, body, ids=stage.states[IN_THE_MAKING[operation]])]
-    if "/transcript" in operation:  # without a finished one
-        sample = SAMPLES[operation][0]
-        ids = {"videoId": stage.states["transcribing"]["videoId"]}
+    unfinished = next((state for part, state in UNFINISHED.items() if part in operation), None)
+    if unfinished is not None:
+        sample, ids = SAMPLES[operation][0], stage.states[unfinished]
         return [await stage.call(operation, sample.body, query=sample.query, ids=ids)]
     if operation == "DELETE /library":
         owner = await stage.new_owner(owns_workspace=True)
@@ -205,6 +207,8 @@ async def check_replay(stage: Stage, promise: Promise) -> str | None:
     if "$" in json.dumps(body):
         body = json.loads(json.dumps(body).replace("$UNIQUE", key).replace("$SHORT", key[-11:]))
     sent: dict[str, Any] = {"body": body, "headers": headers, **ids}
+    if sample.of == EDITED_DUB:
+        sent["ids"] = await stage.rows.edited_dub()
     if sample.of == "an upload":
         made = await stage.call("POST /videos", {"source": {"type": "upload"}})
         sent["ids"] = {"videoId": made.document["videoId"]}

@@ -9,6 +9,7 @@ from typing import Any
 from cutroom.platform.ids import new_id
 from proofs.contract.stage import OWNER, ApiResponse, Stage
 from proofs.stage.access_fixtures import SPEECH
+from proofs.stage.dub_lines import LINE_ID
 
 UNIQUE, SHORT = "$UNIQUE", "$SHORT"  # replaced by a new value each time
 NEW_LIBRARY = "a new library"  # whose only caller erases it
@@ -90,6 +91,23 @@ EVERY_CAPTION_EDIT = [
     {"op": "reset", "ids": ["s1"]},
     {"op": "setText", "id": "s1", "text": "Drei."},
 ]
+EDITED_DUB = "an edited dub"  # a new one for each request
+EVERY_LINE_EDIT = {
+    "revision": 1,
+    "changes": [
+        {
+            "id": LINE_ID,
+            "text": "Guten Tag!",
+            "voice": None,
+            "speed": 1.1,
+            "startOffset": 0,
+            "gainDb": -1.5,
+            "keepOriginal": None,
+            "mute": True,
+            "pronunciation": {"Tag": "Tahk"},
+        }
+    ],
+}
 SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /health": [Sample(caller="anonymous")],
     "GET /capabilities": [Sample(), Sample(caller="a creator-plan caller")],
@@ -136,6 +154,13 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(of="a new product", status=204),
         Sample(of="a new product", query={"product": "plus"}, status=204),
     ],
+    "GET /videos/{videoId}/dubs/{lang}/segments": [Sample(of=EDITED_DUB)],
+    "PATCH /videos/{videoId}/dubs/{lang}/segments": [Sample(EVERY_LINE_EDIT, of=EDITED_DUB)],
+    "POST /videos/{videoId}/dubs/{lang}/regenerate/quote": [
+        Sample({"revision": 1}, of=EDITED_DUB),
+        Sample({"revision": 1, "transcriptRevision": 4, "segmentIds": [LINE_ID]}, of=EDITED_DUB),
+    ],
+    "POST /videos/{videoId}/dubs/{lang}/regenerate": [Sample({"revision": 1}, of=EDITED_DUB, status=202)],
     "DELETE /videos/{videoId}/captions/{lang}": [Sample(of="a new product", status=204)],
     "GET /videos/{videoId}/captions/{lang}/segments": [Sample(of=STALE_CAPTIONS), Sample(of="captions")],
     "PATCH /videos/{videoId}/captions/{lang}/segments": [
@@ -337,7 +362,11 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
     if sample.of in new_rows:
         name, insert_row = new_rows[sample.of]
         return {name: await insert_row()}
-    new_states = {"a new product": stage.rows.new_product, STALE_CAPTIONS: stage.rows.stale_captions}
+    new_states = {
+        "a new product": stage.rows.new_product,
+        EDITED_DUB: stage.rows.edited_dub,
+        STALE_CAPTIONS: stage.rows.stale_captions,
+    }
     if sample.of in new_states:
         return await new_states[sample.of]()
     if sample.of == NO_EXPORT:

@@ -10,7 +10,7 @@ from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.products.speech.rules import new_voice_id
 from dev.scratch import Accounts
-from proofs.stage import transcript_history
+from proofs.stage import dub_lines, transcript_history
 from proofs.stage.access_fixtures import VIDEO_SECONDS
 
 FAILURE = {"error_code": "INTERNAL", "error_message": "Processing failed.", "error_details": {"step": "reading"}}
@@ -246,6 +246,23 @@ class StateFixtures:
         }
         await self._insert("shorts_outputs", output)
         return str(output["id"])
+
+    async def edited_dub(self) -> Ids:
+        """A video with a finished dub, of which a line was edited."""
+        ids = {"videoId": await self.video(), "lang": "de"}
+        key = {"video_id": ids["videoId"], "language": "de", "product": "plus"}
+        await self._job(f"dub_{ids['videoId']}_de_plus", "dub", "ready", **key, result={"quality": "publishable"})
+        dub = {
+            "completion": "complete",
+            "segments": [SEGMENT],
+            "speakers": [],
+            "sync": {},
+            "audio_path": "audio",
+            "updated_at": system_clock(),
+            **dub_lines.dub_columns(SEGMENT),
+        }
+        await self._insert("dubs", {**key, **dub}, with_date=False)
+        return ids
 
     async def new_product(self) -> Ids:
         """A video with one product of each kind, all ready."""

@@ -19,7 +19,7 @@ RESTART_SECONDS = 6.0  # in which a restarted worker makes no progress
 
 
 async def prove_line_edit(report: Report, stage: Stage, finished: FinishedDub) -> None:
-    """Edit one line through the internal service, and count synthesized lines in the worker's log.
+    """Edit one line, regenerate the dub, and count synthesized lines in the worker's log.
 
     A line that does not fit its slot is synthesized again at another speed, and counts once.
     """

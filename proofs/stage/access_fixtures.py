@@ -21,7 +21,7 @@ from cutroom.products.speech.rules import DEFAULT_FORMAT, FORMATS, new_voice_id,
 from cutroom.products.speech.schemas import NewSpeech
 from cutroom.products.speech.synthesis import SynthesisRequest, clone_identity, engine_settings
 from dev.scratch import Accounts, Keyring, Person
-from proofs.stage import transcript_history
+from proofs.stage import dub_lines, transcript_history
 
 CREDITS = 10_000  # enough for any single request
 LANGUAGE = "en"  # spoken in every video
@@ -156,7 +156,7 @@ class LibraryFactory:
             "completion": "complete",
             "segments": transcript["segments"],
             "speakers": transcript["speakers"],
-            "edits": {},
+            **dub_lines.dub_columns({"start": 0.0, "end": 1.0, "speaker": "speaker_1", "text": marker}),
             "sync": {},
             "audio_path": marker,
             "updated_at": base["created_at"],

@@ -13,6 +13,7 @@ from cutroom.library.schemas import NewFolder
 from cutroom.products.captions.editing.schemas import Regeneration
 from cutroom.products.captions.schemas import NewCaptions
 from cutroom.products.downloads.schemas import NewDownload
+from cutroom.products.dubs.editing.schemas import DubRegenerationRequest
 from cutroom.products.dubs.schemas import NewDubs
 from cutroom.products.hosting.schemas import NewHosting
 from cutroom.products.ingest.schemas import NewUploadSession, NewVideo
@@ -57,6 +58,7 @@ BODIES: list[tuple[Any, dict[str, Any]]] = [
         },
     ),
     (NewDubs, {"languages": ["pt"]}),
+    (DubRegenerationRequest, {"revision": 1}),
     (NewCaptions, {"languages": ["pt"]}),
     (Regeneration, {"revision": 1}),
     (NewRequest, {}),

@@ -90,8 +90,12 @@ EDITABLE = [
     ),
 ]
 SETTINGS = {"/library/retention"}  # one per library, without an id: tests/retention/policy
-# Operations on a revision: tests/products/transcripts/editing, tests/products/captions/editing
-DOCUMENTS = {"/videos/{videoId}/transcript", "/videos/{videoId}/captions/{lang}/segments"}
+# Changes of a revision: tests/products/*/editing
+DOCUMENTS = {
+    "/videos/{videoId}/transcript",
+    "/videos/{videoId}/captions/{lang}/segments",
+    "/videos/{videoId}/dubs/{lang}/segments",
+}
 WITH_DELETE = {each.path for each in EDITABLE}
 
 Place = Callable[[Editable, str, Person], Awaitable[str]]

@@ -130,7 +130,7 @@ async def test_a_dub_extracts_its_audio_again_and_an_edit_needs_none(
 
     async def publish() -> tuple[bytes, float | None]:
         profile = await synthesis._profile_speaker(artifacts, dub=dub, script=script, speaker="speaker_1")
-        path = await mixdown.publish_track(artifacts, dub=dub, chunks=[mixed], name="track.m4a", seconds=None)
+        path, _ = await mixdown.publish_track(artifacts, dub=dub, chunks=[mixed], name="track.m4a", seconds=None)
         return await artifacts.read(path), profile.pitch_hz
 
     track, pitch_hz = await publish()

@@ -28,7 +28,7 @@ from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.products.captions.service import save_captions
 from cutroom.products.dubs.artifacts import DubRef
-from cutroom.products.dubs.service import load_edits, update_dub
+from cutroom.products.dubs.service import open_dub, update_dub
 from cutroom.products.shorts.rules import ShortsKind
 from cutroom.products.shorts.service import NewShortsOutput, output_path, save_output
 from cutroom.products.thumbnails.service import NewThumbnailImage, image_path, store_images
@@ -119,7 +119,7 @@ async def make_dub(stage: Stage, product: str = "plus") -> Made:
         await stage.put(*own, *kept)
         async with stage.runtime.database.transaction(stage.library_id) as connection:
             key = (stage.library_id, stage.video_id)
-            await load_edits(connection, *key, "pt", product)
+            await open_dub(connection, *key, "pt", product)
             columns = {"completion": "complete", "audio_path": own[1], "segments": [SEGMENT]}
             await update_dub(connection, *key, language="pt", product=product, columns=columns)
 

@@ -15,10 +15,7 @@ from cutroom.accounts.plans import load_plans
 from cutroom.accounts.principals import Principal, Role
 from cutroom.accounts.scopes import ALL_SCOPES
 from cutroom.credits import ledger
-from cutroom.credits.pricing import load_prices
-from cutroom.jobs.ids import DubProduct
 from cutroom.platform.clock import system_clock
-from cutroom.products.dubs.service import LineEdit, edit_line
 from tests.support.stage import Stage, upload, wait_for_voices
 
 if TYPE_CHECKING:
@@ -147,11 +144,16 @@ def owner_principal(stage: Stage) -> Principal:
 
 
 async def edit_dub_line(stage: Stage, video_id: str, *, language: str, line: int, text: str) -> str:
-    """Edit a line through the internal service, and return the redub job id; the API has no operation for it."""
-    edit = LineEdit(video_id, language, DubProduct.PLUS, line, text)
-    connection = stage.accounts.connection
-    async with connection.transaction():
-        return await edit_line(connection, owner_principal(stage), edit, prices=load_prices(None), now=system_clock())
+    """Edit the line at a position, regenerate the dub, and return the id of the job."""
+    path = f"/v1/videos/{video_id}/dubs/{language}"
+    async with api_client(stage) as client:
+        read = (await client.get(f"{path}/segments")).raise_for_status().json()
+        change = {"id": read["segments"][line]["id"], "text": text}
+        patch = {"revision": read["revision"], "changes": [change]}
+        edited = (await client.patch(f"{path}/segments", json=patch)).raise_for_status().json()
+        started = await client.post(f"{path}/regenerate", json={"revision": edited["revision"]})
+        job_id: str = started.raise_for_status().json()["job"]["id"]
+    return job_id
 
 
 def duration_seconds_of(data: bytes) -> float:

@@ -29,7 +29,7 @@ PRICE_LABELS = {
     "thumbnail_translate": "Translated thumbnail",
     "content_moment_detect": "Moment detection for a thumbnail",
     "speech": "Speech synthesis",
-    "regeneration_minimum": "Least price of segments that are translated again",
+    "regeneration_minimum": "Least price of segments or lines that are made again",
 }
 KIND_LABELS = {
     "grant": "Credits added",

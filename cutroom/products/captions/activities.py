@@ -1,7 +1,7 @@
 """Translates a transcript, checks the translation for missing entities, and writes subtitle files."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -21,9 +21,10 @@ from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.products.dubs import mixdown, progress, service, source_separation, synthesis
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
-from cutroom.products.dubs.line_levels import LineLevel, lift_quiet_lines
+from cutroom.products.dubs.editing.adoption import published_dub
+from cutroom.products.dubs.line_levels import lift_quiet_lines
 from cutroom.products.dubs.line_sync import line_starts
-from cutroom.products.dubs.report import LineSync, sync_report
+from cutroom.products.dubs.report import line_sync, sync_report
 from cutroom.products.dubs.script import (
     CHUNK_SECONDS,
     AssignedVoice,
@@ -43,6 +44,7 @@ from cutroom.products.dubs.script import (
 from cutroom.products.dubs.script_lines import DubSource, translate_lines
 from cutroom.products.speech.rules import fingerprint
 from cutroom.products.transcripts.alignment import attach_words, read_words
+from cutroom.products.transcripts.document import document_of
 from cutroom.products.transcripts.service import load_transcript
 
 MIXING_FRACTION = progress.MIXING / (progress.MIXING + progress.VERIFICATION)
@@ -88,15 +90,29 @@ class DubActivities:
             glossary = await load_glossary(
                 connection, job.library_id, dub.video_id, source=transcript.language, target=dub.language
             )
-            edits = await service.load_edits(connection, job.library_id, dub.video_id, dub.language, dub.product)
+            await service.open_dub(connection, job.library_id, dub.video_id, dub.language, dub.product)
         async with self._step(job, "translating", progress=progress.TRANSLATION) as report_progress:
             words = read_words(await self.artifacts.read(transcript.alignment_path))
-            segments = [each for each in attach_words(transcript.segments, words) if not each.deleted]
+            ids = [each.id for each in document_of(transcript.segments, ()).segments]
+            heard = [
+                (segment, id_)
+                for segment, id_ in zip(attach_words(transcript.segments, words), ids, strict=True)
+                if not segment.deleted
+            ]
+            heard.sort(key=lambda each: (each[0].start_seconds, each[0].end_seconds))
+            segments = [segment for segment, _ in heard]
             until = duration or max((each.end_seconds for each in segments), default=0.0)
-            segments.sort(key=lambda each: (each.start_seconds, each.end_seconds))
-            source = DubSource(segments, transcript.language, transcript.speakers, title, until, glossary)
+            source = DubSource(
+                segments,
+                transcript.language,
+                transcript.speakers,
+                title,
+                until,
+                [id_ for _, id_ in heard],
+                glossary,
+            )
             translated = await asyncio.to_thread(
-                translate_lines, self.engines, source, dub.language, edits=edits, on_progress=report_progress
+                translate_lines, self.engines, source, dub.language, on_progress=report_progress
             )
             separator = await asyncio.to_thread(self.engines.source_separator)
             spans = [(line.start_seconds, line.end_seconds) for line in translated.lines]
@@ -110,6 +126,7 @@ class DubActivities:
                 lines=translated.lines,
                 separation_key=fingerprint({"separator": separator.name, "spans": spans}),
                 glossary_version=glossary.version,
+                transcript_revision=transcript.revision,
             )
             await self.artifacts.put(dub.path("script.json"), to_json(script))
         return DubPlan(script.chunk_count, line_batches(script.lines), sum(line.chunk == 0 for line in script.lines))
@@ -145,7 +162,7 @@ class DubActivities:
         """
         script, voices = await self.artifacts.script(dub), await self.artifacts.voices(dub)
         lines = [script.lines[number] for number in batch.numbers]
-        lines = [line for line in lines if not await self._is_synthesized(dub, line, voices[line.speaker])]
+        lines = [line for line in lines if not await self._is_synthesized(dub, line, voices[line.voice_key])]
         total, done = sum(progress.line_share(script, line) for line in lines), 0.0
         step = self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=total, is_partial=True)
         async with step as report_progress:
@@ -153,7 +170,7 @@ class DubActivities:
                 await self.pause_for_voice()
                 try:
                     await synthesis.synthesize_line(
-                        self.artifacts, self.engines, dub=dub, line=line, voice=voices[line.speaker]
+                        self.artifacts, self.engines, dub=dub, line=line, voice=voices[line.voice_key]
                     )
                 except Exception as error:
                     if line.number == batch.first:
@@ -203,16 +220,12 @@ class DubActivities:
             return [await self._mix_chunk(dub, script, lines, chunk) for chunk in batch.numbers]
 
     async def _mix_chunk(self, dub: DubRef, script: DubScript, schedule: LineSchedule, chunk: int) -> str:
-        start = chunk * CHUNK_SECONDS
-        lines = schedule.between(start, start + CHUNK_SECONDS)
-        inputs = {
-            "separation": script.separation_key,
-            "chunk": chunk,
-            "lines": [[each.key, each.start_seconds, each.gain] for each in lines],
-        }
-        path = dub.shared_path(f"mixed/{fingerprint(inputs)}.flac")
+        lines, original = schedule.in_chunk(chunk)
+        path = dub.mixed_path(script, schedule, chunk)
         if not await self.artifacts.exists(path):
-            await mixdown.mix_chunk(self.artifacts, dub=dub, script=script, index=chunk, lines=lines, path=path)
+            await mixdown.mix_chunk(
+                self.artifacts, dub=dub, script=script, index=chunk, lines=lines, path=path, original=original
+            )
         return path
 
     @activity.defn(name="finish_dub_chunks")
@@ -259,7 +272,7 @@ class DubActivities:
     async def publish_dub_preview(self, job: JobRef, dub: DubRef, chunk_path: str) -> None:
         """Publish the first chunk while the rest is still being made."""
         async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=progress.PREVIEW):
-            path = await mixdown.publish_track(
+            path, _ = await mixdown.publish_track(
                 self.artifacts, dub=dub, chunks=[chunk_path], name="preview.m4a", seconds=CHUNK_SECONDS
             )
             await self._update(job, dub, {"completion": "preview_ready", "preview_path": path})
@@ -274,11 +287,14 @@ class DubActivities:
         async with self.database.transaction(job.library_id) as connection:
             transcript = await load_transcript(connection, job.library_id, dub.video_id)
         async with self._step(job, "mixing", progress=progress.PUBLISHED):
-            path = await mixdown.publish_track(self.artifacts, dub=dub, chunks=mixed, name="track.m4a", seconds=None)
+            path, gain_db = await mixdown.publish_track(
+                self.artifacts, dub=dub, chunks=mixed, name="track.m4a", seconds=None
+            )
             recognized: dict[str, str] = {}
             for each in transcribed:
                 recognized |= json.loads(await self.artifacts.read(each))
-            sync = sync_report([_line_sync(script, line, recognized) for line in lines.lines])
+            sync = sync_report([line_sync(script, line, recognized) for line in lines.lines])
+            published = published_dub(script, lines, voices, recognized=recognized, gain_db=gain_db)
             broken = broken_terms(script, lines)
             columns = {
                 "completion": "complete",
@@ -287,6 +303,7 @@ class DubActivities:
                 "speakers": dub_speakers(script, transcript.speakers),
                 "sync": sync,
                 "broken_terms": broken_term_items(broken),
+                "lines": published.to_row() if published is not None else None,
             }
             await self._update(job, dub, columns)
         flagged = flagged_lines(script)
@@ -320,20 +337,3 @@ class DubActivities:
         self, job: JobRef, stage: str, *, progress: float, share: float | None = None, is_partial: bool = False
     ) -> AbstractAsyncContextManager[ReportProgress]:
         return job_step(self.database, self.clock, job, stage, progress=progress, share=share, is_partial=is_partial)
-
-
-def _line_sync(script: DubScript, line: PlacedLine, recognized: Mapping[str, str]) -> LineSync:
-    source = script.lines[line.number]
-    return LineSync(
-        number=line.number,
-        source_start_seconds=source.start_seconds,
-        slot_seconds=source.slot.seconds,
-        start_seconds=line.start_seconds,
-        seconds=line.seconds,
-        tempo=line.tempo,
-        speaking_rate=line.speaking_rate,
-        text=line.text,
-        recognized=recognized.get(str(line.number)),
-        shortened=line.shortened,
-        level=LineLevel(source.speaker, line.level, line.gain),
-    )

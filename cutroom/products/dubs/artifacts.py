@@ -21,6 +21,7 @@ from cutroom.products.dubs.script import (
     read_voices,
 )
 from cutroom.products.dubs.service import dub_path
+from cutroom.products.speech.rules import fingerprint
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples
@@ -34,13 +35,15 @@ class DubRef:
     video_id: str
     language: str
     product: str
+    generation: str = ""  # the regeneration that its documents are of; none of the first publication
 
     @property
     def name(self) -> str:
         return f"{self.language}-{self.product}"
 
     def path(self, name: str) -> str:
-        return dub_path(self.library_id, self.video_id, f"{self.name}/{name}")
+        folder = f"{self.name}/{self.generation}" if self.generation else self.name
+        return dub_path(self.library_id, self.video_id, f"{folder}/{name}")
 
     def shared_path(self, name: str) -> str:
         """A key shared by all dubs of the video; the name contains a fingerprint of the inputs."""
@@ -54,6 +57,17 @@ class DubRef:
 
     def powers_path(self, script: DubScript, chunk: int) -> str:
         return self.shared_path(f"separated/{script.separation_key}/powers-{chunk:05}.json")
+
+    def mixed_path(self, script: DubScript, schedule: LineSchedule, chunk: int) -> str:
+        """Where the mix of a chunk is stored: by everything that it is made of."""
+        lines, original = schedule.in_chunk(chunk)
+        inputs = {
+            "separation": script.separation_key,
+            "chunk": chunk,
+            "lines": [[each.key, each.start_seconds, each.gain] for each in lines],
+            **({"original": [list(span) for span in original]} if original else {}),
+        }
+        return self.shared_path(f"mixed/{fingerprint(inputs)}.flac")
 
     def line_path(self, key: str) -> str:
         return self.shared_path(f"lines/{key}.pcm")

@@ -10,7 +10,7 @@ from cutroom.platform.db import Connection
 async def export_files(connection: Connection, library_id: str, video_id: str) -> Sequence[ExportedFile]:
     """Finished audio and the spoken lines; separated chunks and single lines are intermediate."""
     rows = await connection.fetch(
-        """SELECT language, product, completion, segments, speakers, edits, broken_terms, audio_path FROM dubs
+        """SELECT language, product, completion, segments, speakers, edits, revision, broken_terms, audio_path FROM dubs
            WHERE library_id = $1 AND video_id = $2 ORDER BY language, product""",
         library_id,
         video_id,

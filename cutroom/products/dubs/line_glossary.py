@@ -1,6 +1,6 @@
 """What the glossary says about one line of a dub: the terms it has to contain, and how its words are pronounced."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,10 @@ class LineGlossary:
     rules: tuple[TermRule, ...] = ()
     pronunciations: tuple[Pronunciation, ...] = ()
 
-    def spoken(self, text: str) -> str:
-        """What the voice is given in place of a text."""
-        return respell(text, self.pronunciations)
+    def spoken(self, text: str, *, without: Iterable[str] = ()) -> str:
+        """What the voice is given in place of a text; `without` the words that the line itself says how to spell."""
+        words = {word.casefold() for word in without}
+        return respell(text, [each for each in self.pronunciations if each.written.casefold() not in words])
 
 
 def line_glossary(glossary: Glossary, source: str, texts: Sequence[str]) -> LineGlossary:

@@ -6,7 +6,7 @@ voice speaks it faster or slower. If that is not enough either, the line extends
 never into the next line.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cutroom.text.speech_normalization import normalize_for_speech
@@ -146,14 +146,22 @@ def _tempo_excess(seconds: float, slot: Slot) -> float:
     return max(1.0, ratio / MAX_NATURAL, MIN_NATURAL / max(ratio, 0.01))
 
 
-def line_starts(lines: Sequence[tuple[Slot, float]]) -> list[float]:
-    """Start time of each line, given its slot and duration: the source start, shifted only to prevent overlap."""
+def line_starts(lines: Sequence[tuple[Slot, float]], *, fixed: Collection[int] = ()) -> list[float]:
+    """Start time of each line, given its slot and duration: the source start, shifted only to prevent overlap.
+
+    Lines at the indices in `fixed` are not shifted.
+    """
     starts: list[float] = []
     free_from = 0.0
     for index, (slot, seconds) in enumerate(lines):
+        if index in fixed:
+            starts.append(slot.start_seconds)
+            free_from = max(free_from, slot.start_seconds + seconds + GAP_SECONDS / 2)
+            continue
         start = max(slot.start_seconds, free_from)
         next_start = lines[index + 1][0].start_seconds if index + 1 < len(lines) else float("inf")
-        overrun = start + seconds + GAP_SECONDS - next_start - MAX_DELAY_SECONDS
+        delay = 0.0 if index + 1 in fixed else MAX_DELAY_SECONDS
+        overrun = start + seconds + GAP_SECONDS - next_start - delay
         if overrun > 0:
             start = max(free_from, start - min(overrun, MAX_ADVANCE_SECONDS))
         starts.append(round(start, 4))

@@ -18,6 +18,7 @@ from cutroom.products.dubs.mixing import (
     HEADROOM,
     LINE_RATE,
     MIX_RATE,
+    insert_original,
     matching_gain,
     overlay_lines,
     render_speech,
@@ -51,7 +52,7 @@ async def measure_lines(
     sources = await source_levels(artifacts, dub=dub, script=script, numbers=numbers)
 
     async def measure(line: DubLine) -> tuple[SynthesizedLine, LineLevel]:
-        synthesized = await read_line(artifacts, dub=dub, line=line, voice=voices[line.speaker])
+        synthesized = await read_line(artifacts, dub=dub, line=line, voice=voices[line.voice_key])
         level = speech_level(from_pcm(await artifacts.read(dub.line_path(synthesized.key))))
         return synthesized, LineLevel(line.speaker, level, matching_gain(sources[line.number], level))
 
@@ -69,12 +70,18 @@ async def mix_chunk(
     index: int,
     lines: Sequence[PlacedLine],
     path: str,
+    original: Sequence[tuple[float, float]] = (),
 ) -> None:
-    """Overlay lines on the background of one chunk and store the result."""
+    """Overlay lines on the background of one chunk and store the result; in `original` spans, the source is heard."""
     chunk = DubChunk.of(script, index)
     speech = await _read_lines(artifacts, dub, lines, gain=HEADROOM)
     audio_range = AudioRange(0.0, chunk.seconds + 1, rate=MIX_RATE, channels=2)
     background = await artifacts.read_audio(dub.background_path(script, index), Container.FLAC, audio_range)
+    if original:
+        whole = AudioRange(chunk.start_seconds, chunk.seconds, rate=MIX_RATE, channels=2)
+        source = await artifacts.read_audio(await artifacts.source_audio(dub, "mix.mka"), Container.MATROSKA, whole)
+        spans = [(start - chunk.start_seconds, end - chunk.start_seconds) for start, end in original]
+        background = await asyncio.to_thread(insert_original, background, source * HEADROOM, spans)
     mixed = await asyncio.to_thread(overlay_lines, background, speech, start_seconds=chunk.start_seconds)
     await artifacts.put_audio(path, mixed, rate=MIX_RATE, headroom=1.0)  # already applied to the background
 
@@ -129,9 +136,18 @@ async def _read_lines(
 
 
 async def publish_track(
-    artifacts: DubArtifacts, *, dub: DubRef, chunks: Sequence[str], name: str, seconds: float | None
-) -> str:
-    """Join mixed chunks into a track at the loudness of the source, and return its storage path."""
+    artifacts: DubArtifacts,
+    *,
+    dub: DubRef,
+    chunks: Sequence[str],
+    name: str,
+    seconds: float | None,
+    gain_db: float | None = None,
+) -> tuple[str, float]:
+    """Join mixed chunks into a track, and return its storage path and its gain.
+
+    Unless the gain is given, it is the one that makes the track as loud as the source.
+    """
     with artifacts.media_cache.temp_dir() as temp_dir:
         files = []
         for number, path in enumerate(chunks):
@@ -142,14 +158,16 @@ async def publish_track(
             files.append(file)
         sandbox = artifacts.sandbox
         joined = await join_flac(files, output=temp_dir, sandbox=sandbox)
-        target_lufs = await _source_loudness(artifacts, dub=dub, seconds=seconds)
-        lufs = await measure_loudness(joined, container=Container.FLAC, sandbox=sandbox, output=temp_dir)
+        if gain_db is None:
+            target_lufs = await _source_loudness(artifacts, dub=dub, seconds=seconds)
+            lufs = await measure_loudness(joined, container=Container.FLAC, sandbox=sandbox, output=temp_dir)
+            gain_db = target_lufs - lufs
         track = await write_track(
-            joined, gain_db=target_lufs - lufs, peak=PEAK, language=dub.language, output=temp_dir, sandbox=sandbox
+            joined, gain_db=gain_db, peak=PEAK, language=dub.language, output=temp_dir, sandbox=sandbox
         )
         stored = dub.path(f"{fingerprint({'chunks': list(chunks)})[:16]}-{name}")
         await artifacts.put(stored, track)
-    return stored
+    return stored, gain_db
 
 
 async def _source_loudness(artifacts: DubArtifacts, *, dub: DubRef, seconds: float | None) -> float:

@@ -43,6 +43,24 @@ def blend_background(
     return background
 
 
+def insert_original(background: "Stereo", source: "Stereo", spans: Sequence[tuple[float, float]]) -> "Stereo":
+    """The background with the source in its place in the given spans, crossfaded at their edges."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    mixed = background.copy()
+    length = min(background.shape[-1], source.shape[-1])
+    for start, end in spans:
+        first, last = max(0, round(start * MIX_RATE)), min(length, round(end * MIX_RATE))
+        if last <= first:
+            continue
+        weight = np.ones(last - first, np.float32)
+        fade = min(round(FADE_SECONDS * MIX_RATE), len(weight) // 2)
+        ramp = np.linspace(0.0, 1.0, fade, dtype=np.float32)
+        weight[:fade], weight[len(weight) - fade :] = ramp, ramp[::-1]
+        mixed[:, first:last] += weight * (source[:, first:last] - mixed[:, first:last])
+    return mixed
+
+
 def trim_silence(samples: "Samples") -> "Samples":
     """Trim leading and trailing silence to a short margin, faded to prevent clicks."""
     import numpy as np  # noqa: PLC0415 - as above

@@ -22,9 +22,13 @@ class DubRow(Table):
     completion: Mapped[str] = mapped_column(Text)
     segments: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     speakers: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
-    edits: Mapped[dict[str, str]] = mapped_column(JSONB)  # replacement texts by line number
+    edits: Mapped[dict[str, dict[str, Any]]] = mapped_column(JSONB)  # what people have set, by line
     sync: Mapped[dict[str, Any]] = mapped_column(JSONB)
     broken_terms: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'"))
     audio_path: Mapped[str | None] = mapped_column(Text)
     preview_path: Mapped[str | None] = mapped_column(Text)
     updated_at: Mapped[Instant]
+    revision: Mapped[int] = mapped_column(server_default=text("1"))  # of the edits
+    lines: Mapped[dict[str, Any] | None] = mapped_column(JSONB)  # what the published audio was made from
+    generation: Mapped[str] = mapped_column(Text, server_default=text("''"))  # the regeneration that published it
+    redub_job_id: Mapped[Id | None]  # the last regeneration

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cutroom.products.dubs.line_sync import MAX_TEMPO, SLOT_TOLERANCE, natural_seconds
+from cutroom.products.dubs.script import SourceSegment
 
 MAX_GAP_SECONDS = 0.8
 MAX_LINE_SECONDS = 11.0
@@ -26,6 +27,7 @@ class DubPhrase:
     source: str
     text: str
     reasons: tuple[str, ...] = ()  # for which its translation should be reviewed
+    segments: tuple[SourceSegment, ...] = ()  # that it is made of
 
     @property
     def seconds(self) -> float:
@@ -68,4 +70,5 @@ def _merge(first: DubPhrase, second: DubPhrase) -> DubPhrase:
         f"{first.source} {second.source}",
         f"{first.text} {second.text}",
         tuple(dict.fromkeys((*first.reasons, *second.reasons))),
+        (*first.segments, *second.segments),
     )

@@ -5,6 +5,7 @@ from cutroom.jobs.ids import InternalJobType, JobType
 from cutroom.products.captions.product import PRODUCT as CAPTIONS
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
 from cutroom.products.dubs import export, routes, service, worker
+from cutroom.products.dubs.editing import routes as editing_routes
 from cutroom.products.dubs.workflow import DubWorkflow, RedubWorkflow
 from cutroom.products.speech.product import PRODUCT as SPEECH
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -26,9 +27,9 @@ PRODUCT = Product(
             check=service.check_start,
             discard=service.discard,
         ),
-        JobSpec(InternalJobType.REDUB, workflow=RedubWorkflow),
+        JobSpec(InternalJobType.REDUB, workflow=RedubWorkflow, prices=frozenset({Action.DUB})),
     ),
-    routers=(routes.router,),
+    routers=(routes.router, editing_routes.router),
     to_bundle=service.credit_bundle,
     check_bundle=service.check_bundle,
     refusal=_refusal,

@@ -2,13 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from cutroom.products.dubs.line_levels import LineLevel, is_outlier, levels_db
 from cutroom.products.dubs.line_sync import SLOT_TOLERANCE, is_natural_fit
+from cutroom.products.dubs.script import DubScript, PlacedLine
 
 MAX_LISTED = 200
 
@@ -37,6 +38,24 @@ class LineSync:
     @property
     def is_natural_fit(self) -> bool:
         return is_natural_fit(self.natural_seconds, self.slot_seconds)
+
+
+def line_sync(script: DubScript, line: PlacedLine, recognized: Mapping[str, str]) -> LineSync:
+    """A placed line beside its source line; `recognized` has the ASR texts by line number."""
+    source = script.lines[line.number]
+    return LineSync(
+        number=line.number,
+        source_start_seconds=source.start_seconds,
+        slot_seconds=source.slot.seconds,
+        start_seconds=line.start_seconds,
+        seconds=line.seconds,
+        tempo=line.tempo,
+        speaking_rate=line.speaking_rate,
+        text=line.text,
+        recognized=recognized.get(str(line.number)),
+        shortened=line.shortened,
+        level=LineLevel(source.speaker, line.level, line.gain),
+    )
 
 
 def intelligibility(text: str, recognized: str) -> float:

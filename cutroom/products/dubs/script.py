@@ -12,6 +12,7 @@ from typing import Any
 from cutroom.glossary.broken_terms import CheckedLine, check_lines
 from cutroom.products.dubs.line_glossary import LineGlossary, read_line_glossary
 from cutroom.products.dubs.line_sync import Slot
+from cutroom.text.glossary.pronunciation import Pronunciation, respell
 from cutroom.text.glossary.rules import BrokenTerm
 
 CHUNK_SECONDS = 60.0  # separated and mixed as one unit; the first chunk is the preview
@@ -27,8 +28,22 @@ CHUNKS_PER_BATCH = 3
 
 
 @dataclass(frozen=True, slots=True)
+class SourceSegment:
+    """A segment of the transcript as it was when a line was made of it."""
+
+    id: str
+    start_seconds: float
+    end_seconds: float
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class DubLine:
-    """One line: its source timing and speaker, and candidate texts in order of preference."""
+    """One line: its source timing and speaker, and candidate texts in order of preference.
+
+    Voice, speed and pronunciation are what a person has set; None leaves them to the rules.
+    """
 
     number: int
     start_seconds: float
@@ -38,7 +53,17 @@ class DubLine:
     source: str
     texts: tuple[str, ...]
     reasons: tuple[str, ...] = ()  # for which its translation should be reviewed
+    id: str = ""  # stays the same in later versions of the dub
+    segments: tuple[SourceSegment, ...] = ()  # none in scripts of version 0.1
+    voice: str | None = None  # the id of a stock voice
+    speed: float | None = None  # at which the voice speaks, relative to its natural speed
+    pronunciation: Mapping[str, str] = field(default_factory=dict)  # respellings of words
     glossary: LineGlossary = field(default_factory=LineGlossary)
+
+    @property
+    def voice_key(self) -> str:
+        """Under which the assigned voices have the voice of this line."""
+        return self.speaker if self.voice is None else f"voice:{self.voice}"
 
     @property
     def slot(self) -> Slot:
@@ -46,7 +71,8 @@ class DubLine:
 
     def spoken(self, index: int) -> str:
         """What the voice is given in place of a text."""
-        return self.glossary.spoken(self.texts[index])
+        own = [Pronunciation(word, spelling) for word, spelling in self.pronunciation.items()]
+        return respell(self.glossary.spoken(self.texts[index], without=self.pronunciation), own)
 
     @property
     def chunk(self) -> int:
@@ -71,6 +97,7 @@ class DubScript:
     lines: tuple[DubLine, ...]
     separation_key: str  # fingerprint under which the separated audio is stored
     glossary_version: str = ""
+    transcript_revision: int | None = None  # that the lines were made from
 
     @property
     def chunk_count(self) -> int:
@@ -194,6 +221,12 @@ class LineSchedule:
     """When each line is played."""
 
     lines: tuple[PlacedLine, ...] = field(default=())
+    original: tuple[tuple[float, float], ...] = ()  # spans in which the source is heard
+
+    def in_chunk(self, chunk: int) -> tuple[list[PlacedLine], list[tuple[float, float]]]:
+        """Lines and spans of the source that are heard in a chunk."""
+        start, end = chunk * CHUNK_SECONDS, (chunk + 1) * CHUNK_SECONDS
+        return self.between(start, end), [span for span in self.original if span[0] < end and span[1] > start]
 
     def between(self, start_seconds: float, end_seconds: float) -> list[PlacedLine]:
         """Lines that overlap a time range."""
@@ -212,22 +245,20 @@ def to_json(document: DubScript | LineSchedule | Mapping[str, AssignedVoice]) ->
 
 def read_script(data: bytes) -> DubScript:
     document = json.loads(data)
-    lines = tuple(
-        DubLine(
-            **{
-                **line,
-                "texts": tuple(line["texts"]),
-                "reasons": tuple(line.get("reasons", ())),
-                "glossary": read_line_glossary(line.get("glossary", {})),
-            }
-        )
-        for line in document.pop("lines")
-    )
+    lines = tuple(read_dub_line(line) for line in document.pop("lines"))
     return DubScript(**{**document, "engines": tuple(document["engines"]), "lines": lines})
 
 
+def read_dub_line(row: Mapping[str, Any]) -> DubLine:
+    segments = tuple(SourceSegment(**each) for each in row.get("segments", ()))
+    texts = {name: tuple(row.get(name, ())) for name in ("texts", "reasons")}
+    return DubLine(**{**row, **texts, "segments": segments, "glossary": read_line_glossary(row.get("glossary", {}))})
+
+
 def read_schedule(data: bytes) -> LineSchedule:
-    return LineSchedule(tuple(PlacedLine(**line) for line in json.loads(data)["lines"]))
+    document = json.loads(data)
+    original = tuple((start, end) for start, end in document.get("original", ()))
+    return LineSchedule(tuple(PlacedLine(**line) for line in document["lines"]), original)
 
 
 def read_voices(data: bytes) -> dict[str, AssignedVoice]:

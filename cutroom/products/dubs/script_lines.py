@@ -1,7 +1,8 @@
 """Translates transcript segments into the lines of a dub script, with slots and candidate texts."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cutroom.engines.registry import Engines
@@ -20,12 +21,13 @@ from cutroom.products.dubs.line_sync import (
     max_characters,
 )
 from cutroom.products.dubs.phrasing import DubPhrase, merge_phrases
-from cutroom.products.dubs.script import DubLine
+from cutroom.products.dubs.script import DubLine, SourceSegment
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.translation_documents import transcript_document
 from cutroom.text.glossary.terms import Glossary
 from cutroom.text.shortening import shorter_variants
 
+LINE_ID_LENGTH = 16
 TRANSLATION_FRACTION = 0.6  # of the time; the rest is spent on shorter variants of long lines
 # Voices differ in speed by about this factor, so that shorter wordings are prepared for lines that may need them.
 VOICE_SPREAD = 1.1
@@ -40,6 +42,7 @@ class DubSource:
     speakers: Sequence[Mapping[str, Any]]
     title: str | None
     until_seconds: float
+    ids: Sequence[str] = ()  # of the segments
     glossary: Glossary = field(default_factory=Glossary)
 
 
@@ -52,16 +55,51 @@ class TranslatedLines:
     engines: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LineTexts:
+    """The candidate texts of a line that stays as it is, and the reasons to review its translation."""
+
+    texts: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
+
+
+def line_id(segment_ids: Sequence[str]) -> str:
+    """The id of a line that is made of these segments; it keeps the id when it loses some of them."""
+    return "l" + hashlib.sha256(" ".join(segment_ids).encode()).hexdigest()[:LINE_ID_LENGTH]
+
+
 def translate_lines(
-    engines: Engines, source: DubSource, target: str, *, edits: Mapping[int, str], on_progress: ReportProgress
+    engines: Engines, source: DubSource, target: str, *, on_progress: ReportProgress
 ) -> TranslatedLines:
-    """Translates the segments as one document; `edits` replaces the texts of lines by number."""
+    """Translates the segments as one document, and merges those that need each other's time."""
     if not source.segments:
         return TranslatedLines()
     plan = plan_translation(engines.translators(), source=source.language, target=target)
     translation = _translate(engines, source, plan, on_progress=portion(on_progress, 0.0, TRANSLATION_FRACTION))
-    lines = _make_lines(source, translation, plan, edits, on_progress=portion(on_progress, TRANSLATION_FRACTION, 1.0))
+    lines = _make_lines(source, translation, plan, on_progress=portion(on_progress, TRANSLATION_FRACTION, 1.0))
     return TranslatedLines(tuple(lines), translation.quality.value, tuple(leg.translator.name for leg in plan.legs))
+
+
+def translate_texts(
+    engines: Engines, source: DubSource, target: str, *, on_progress: ReportProgress
+) -> list[LineTexts]:
+    """Translates segments that are lines already."""
+    if not source.segments:
+        return []
+    plan = plan_translation(engines.translators(), source=source.language, target=target)
+    translation = _translate(engines, source, plan, on_progress=on_progress)
+    spans = [(each.start_seconds, each.end_seconds) for each in source.segments]
+    found = []
+    for segment, slot, line in zip(
+        source.segments, line_slots(spans, until_seconds=source.until_seconds), translation.lines, strict=True
+    ):
+        times = (segment.start_seconds, segment.end_seconds)
+        phrase = DubPhrase(*times, segment.speaker, segment.text, line.text, line.reasons)
+        texts = candidate_texts(phrase, slot, plan)
+        terms = line_glossary(source.glossary, phrase.source, texts)
+        kept = without_broken_terms(terms, phrase.source, texts)
+        found.append(LineTexts(tuple(dict.fromkeys(kept)), line.reasons))
+    return found
 
 
 def _translate(
@@ -93,15 +131,14 @@ def _make_lines(
     source: DubSource,
     translation: DocumentTranslation,
     plan: TranslationPlan,
-    edits: Mapping[int, str],
     *,
     on_progress: ReportProgress,
 ) -> list[DubLine]:
     """Turns translated segments into lines with slots and candidate texts."""
     phrases = merge_phrases(
         [
-            DubPhrase(each.start_seconds, each.end_seconds, each.speaker, each.text, line.text, line.reasons)
-            for each, line in zip(source.segments, translation.lines, strict=True)
+            DubPhrase(each.start_seconds, each.end_seconds, each.speaker, each.text, line.text, line.reasons, known)
+            for each, line, known in zip(source.segments, translation.lines, _known_segments(source), strict=True)
         ],
         language=plan.target,
     )
@@ -109,14 +146,25 @@ def _make_lines(
     slots = line_slots(spans, until_seconds=source.until_seconds)
     lines = []
     for number, (phrase, slot) in enumerate(zip(phrases, slots, strict=True)):
-        texts = [edits[number]] if number in edits else candidate_texts(phrase, slot, plan)
+        texts = tuple(dict.fromkeys(candidate_texts(phrase, slot, plan)))
         on_progress((number + 1) / len(phrases))
         times = (slot.start_seconds, slot.end_seconds, slot.latest_end_seconds)
-        reasons = () if number in edits else phrase.reasons
         terms = line_glossary(source.glossary, phrase.source, texts)
         kept = tuple(dict.fromkeys(without_broken_terms(terms, phrase.source, texts)))
-        lines.append(DubLine(number, *times, phrase.speaker, phrase.source, kept, reasons, terms))
+        line = DubLine(number, *times, phrase.speaker, phrase.source, kept, phrase.reasons, segments=phrase.segments)
+        id_ = line_id([each.id for each in phrase.segments]) if phrase.segments else ""
+        lines.append(replace(line, id=id_, glossary=terms))
     return lines
+
+
+def _known_segments(source: DubSource) -> list[tuple[SourceSegment, ...]]:
+    """For each segment, the record of it that lines keep; empty if the segments have no ids."""
+    if not source.ids:
+        return [()] * len(source.segments)
+    return [
+        (SourceSegment(id_, each.start_seconds, each.end_seconds, each.speaker, each.text),)
+        for id_, each in zip(source.ids, source.segments, strict=True)
+    ]
 
 
 def candidate_texts(phrase: DubPhrase, slot: Slot, plan: TranslationPlan) -> list[str]:

@@ -1,8 +1,7 @@
-"""Requests and reads dubs, edits their lines, and stores their results."""
+"""Requests and reads dubs, and stores their results."""
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -20,16 +19,15 @@ from cutroom.errors import Code, CutroomError, not_found
 from cutroom.glossary.schemas import BrokenTermItem
 from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.deletion import record_deleted_outputs
-from cutroom.jobs.ids import DubProduct, InternalJobType, JobKey, JobType, parse_job_id
+from cutroom.jobs.ids import DubProduct, JobKey, JobType, parse_job_id
 from cutroom.jobs.lifecycle import StartingJob
-from cutroom.jobs.service import NewJob, create_jobs, request_jobs
+from cutroom.jobs.service import NewJob, request_jobs
 from cutroom.jobs.states import JobState
 from cutroom.library.originals import require_original
 from cutroom.library.rules import video_path
 from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
-from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.captions.service import Translatable, check_draft, check_line_items, is_refusing
 from cutroom.products.dubs.schemas import Dub, DubItem, DubJobs, NewDubs
@@ -39,7 +37,8 @@ from cutroom.text.file_names import file_name
 
 STAGES = frozenset({"translating", "synthesizing", "mixing"})
 _STATES = {JobState.READY: "ready", JobState.FAILED: "failed"}
-_JOBS = """SELECT j.id AS job_id, j.status AS job_status, j.stage, j.result ->> 'quality' AS quality, d.*
+_JOBS = """SELECT j.id AS job_id, j.status AS job_status, j.stage, j.result ->> 'quality' AS quality, d.completion,
+        d.audio_path, d.preview_path, d.segments, d.speakers, d.sync
     FROM jobs j LEFT JOIN dubs d ON d.library_id = j.library_id AND d.video_id = j.video_id
         AND d.language = j.language AND d.product = j.product
     WHERE j.library_id = $1 AND j.video_id = $2 AND j.type = 'dub' AND j.output_deleted_at IS NULL"""
@@ -229,62 +228,18 @@ def _stored_status(row: asyncpg.Record) -> str:
     return row["stage"] if row["stage"] in STAGES else "queued"
 
 
-@dataclass(frozen=True, slots=True)
-class LineEdit:
-    """A replacement text for one line of a dub."""
-
-    video_id: str
-    language: str
-    product: DubProduct
-    line: int
-    text: str
-
-
-async def edit_line(
-    connection: Connection, principal: Principal, edit: LineEdit, *, prices: PriceList, now: datetime
-) -> str:
-    """Replace the text of a line in a complete dub, start a redub job, and return its id.
-
-    Only that line is synthesized again; all other artifacts are reused by fingerprint.
-    """
-    updated = await connection.fetchval(
-        """UPDATE dubs SET edits = edits || jsonb_build_object($5::text, $6::text), updated_at = $7
-           WHERE library_id = $1 AND video_id = $2 AND language = $3 AND product = $4 AND completion = 'complete'
-             AND jsonb_array_length(segments) > $8
-           RETURNING true""",
-        principal.library_id,
-        edit.video_id,
-        edit.language,
-        edit.product.value,
-        str(edit.line),
-        edit.text,
-        now,
-        edit.line,
-    )
-    if updated is None:
-        raise not_found()
-    key = JobKey(InternalJobType.REDUB, new_id())
-    plan = {"dubbed_video_id": edit.video_id, "language": edit.language, "product": edit.product.value}
-    await create_jobs(connection, principal, [NewJob(key, None, plan=plan)], prices=prices, now=now)
-    return key.id
-
-
-async def load_edits(
-    connection: Connection, library_id: str, video_id: str, language: str, product: str
-) -> dict[int, str]:
-    """Edited texts by line number; creates the dub's row if there is none yet."""
-    edits = await connection.fetchval(
+async def open_dub(connection: Connection, library_id: str, video_id: str, language: str, product: str) -> None:
+    """Create the row of a dub that is being made, unless there is one."""
+    await connection.execute(
         """INSERT INTO dubs (library_id, video_id, language, product, completion, segments, speakers, edits, sync,
                updated_at)
            VALUES ($1, $2, $3, $4, 'pending', '[]', '[]', '{}', '{}', now())
-           ON CONFLICT (library_id, video_id, language, product) DO UPDATE SET updated_at = excluded.updated_at
-           RETURNING edits""",
+           ON CONFLICT (library_id, video_id, language, product) DO UPDATE SET updated_at = excluded.updated_at""",
         library_id,
         video_id,
         language,
         product,
     )
-    return {int(line): text for line, text in edits.items()}
 
 
 async def update_dub(

@@ -12,7 +12,7 @@ from cutroom.engines.voice_conversion.port import REFERENCE_RATE
 from cutroom.media.dubbing import AudioRange
 from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
-from cutroom.products.dubs.mixing import MIX_RATE, blend_background, frame_powers, gated_level
+from cutroom.products.dubs.mixing import HEADROOM, MIX_RATE, blend_background, frame_powers, gated_level
 from cutroom.products.dubs.script import CONTEXT_SECONDS, DubChunk, DubLine, DubScript
 
 if TYPE_CHECKING:
@@ -61,6 +61,21 @@ async def source_levels(
             if int(number) in powers:
                 powers[int(number)] += measured
     return {number: gated_level(each) for number, each in powers.items()}
+
+
+async def measured_level(artifacts: DubArtifacts, *, dub: DubRef, script: DubScript, line: DubLine) -> float:
+    """The level of the source speech in the time of a line, which need not have been a line when it was separated."""
+    powers: list[float] = []
+    for index in line.chunks:
+        path, chunk = dub.speech_path(script, index), DubChunk.of(script, index)
+        start = max(line.start_seconds, chunk.start_seconds)
+        seconds = min(line.end_seconds, chunk.end_seconds) - start
+        if seconds <= 0 or not await artifacts.exists(path):
+            continue
+        audio_range = AudioRange(start - chunk.start_seconds, seconds, rate=REFERENCE_RATE, channels=1)
+        speech = await artifacts.read_audio(path, Container.FLAC, audio_range)
+        powers += frame_powers(speech[0] * (1 / HEADROOM))
+    return gated_level(powers)
 
 
 def _separate(

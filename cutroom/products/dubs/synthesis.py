@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cutroom.engines.diarization.pitch import median_pitch
 from cutroom.engines.errors import UnsuitableInputError
@@ -21,7 +21,7 @@ from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.casting import SpeakerProfile, cast_voices, voices_for
 from cutroom.products.dubs.line_speech import LineSpeech, pcm_seconds
-from cutroom.products.dubs.line_sync import best_wording, fit_line, fits_slot, next_wording, speaking_rate
+from cutroom.products.dubs.line_sync import MAX_TEMPO, best_wording, fit_line, fits_slot, next_wording, speaking_rate
 from cutroom.products.dubs.mixing import HEADROOM, LINE_RATE
 from cutroom.products.dubs.script import CHUNK_SECONDS, AssignedVoice, DubLine, DubScript, SynthesizedLine
 from cutroom.products.speech.encoding import resample_speech, to_pcm
@@ -141,7 +141,10 @@ def line_key(dub: DubRef, line: DubLine, voice: AssignedVoice) -> str:
     """Fingerprint of everything a line's audio depends on; the line number is not part of it."""
     slot = [round(line.slot.seconds, 3), round(line.slot.max_seconds, 3)]
     spoken = [line.spoken(index) for index in range(len(line.texts))]
-    return fingerprint({"texts": spoken, "voice": voice.identity, "language": dub.language, "slot": slot})
+    inputs: dict[str, Any] = {"texts": spoken, "voice": voice.identity, "language": dub.language, "slot": slot}
+    if line.speed is not None:
+        inputs["speed"] = line.speed
+    return fingerprint(inputs)
 
 
 async def read_line(artifacts: DubArtifacts, *, dub: DubRef, line: DubLine, voice: AssignedVoice) -> SynthesizedLine:
@@ -159,13 +162,18 @@ async def synthesize_line(
     were predicted, if the engine can: then one text is synthesized, and a second time only if it misses its slot.
     """
     speech = LineSpeech(artifacts, engines, dub, line, voice)
-    chosen = await _choose_wording(speech)
-    speed, rate = await _choose_speed(speech, chosen)
-    pcm = await speech.speak(chosen, speed=speed)
-    if not fits_slot(pcm_seconds(pcm), line.slot):
+    if line.speed is None:
+        chosen = await _choose_wording(speech)
         speed, rate = await _choose_speed(speech, chosen)
         pcm = await speech.speak(chosen, speed=speed)
-    tempo = fit_line(pcm_seconds(pcm), line.slot).tempo
+        if not fits_slot(pcm_seconds(pcm), line.slot):
+            speed, rate = await _choose_speed(speech, chosen)
+            pcm = await speech.speak(chosen, speed=speed)
+        tempo = fit_line(pcm_seconds(pcm), line.slot).tempo
+    else:  # only sped up as much as the next line requires
+        chosen, rate = 0, line.speed
+        pcm = await speech.speak(chosen, speed=line.speed)
+        tempo = min(max(1.0, round(pcm_seconds(pcm) / line.slot.max_seconds, 4)), MAX_TEMPO)
     if abs(tempo - 1) > MIN_TEMPO_CHANGE:
         pcm = await _change_tempo(artifacts, pcm, tempo)
     else:

@@ -7,6 +7,7 @@ from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.dubs.activities import DubActivities
 from cutroom.products.dubs.artifacts import DubArtifacts
+from cutroom.products.dubs.editing.activities import RedubActivities
 
 
 def register(context: WorkerContext) -> Activities:
@@ -17,6 +18,7 @@ def register(context: WorkerContext) -> Activities:
         clock=context.clock,
         pause_for_voice=partial(pause_for_voice, context.interactive.lease, context.interactive.budget),
     )
+    redubs = RedubActivities(dubs.database, dubs.artifacts, dubs.engines, dubs.clock)
     return {
         TaskQueue.SPEECH: [
             dubs.plan_dub,
@@ -29,5 +31,10 @@ def register(context: WorkerContext) -> Activities:
             dubs.transcribe_dub_chunks,
             dubs.publish_dub_preview,
             dubs.publish_dub,
+            redubs.plan_redub,
+            redubs.assign_redub_voices,
+            redubs.schedule_redub_lines,
+            redubs.transcribe_redub_lines,
+            redubs.publish_redub,
         ],
     }

@@ -16,12 +16,14 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.platform.task_queues import TaskQueue
     from cutroom.products.dubs.activities import DubActivities, DubPlan
     from cutroom.products.dubs.artifacts import DubRef
+    from cutroom.products.dubs.editing.activities import RedubActivities, RedubRequest
     from cutroom.products.dubs.script import CHUNKS_PER_BATCH, DubBatch, chunk_batches
 
 MAX_PARALLEL_ACTIVITIES = 16  # per dub, across all workers
 PREVIEW_SCHEDULE, FULL_SCHEDULE = "preview-schedule", "schedule"
 FIRST_CHUNK = DubBatch(0, 1)
-LARGER_BATCHES = "larger-batches"  # a patch
+LARGER_BATCHES = "larger-batches"  # patches
+LINE_REDUBS = "line-redubs"
 
 Result = TypeVar("Result")
 
@@ -44,14 +46,29 @@ class DubWorkflow:
 
 @workflow.defn(name="redub")
 class RedubWorkflow:
-    """Makes a dub again after line edits; unchanged artifacts are reused."""
+    """Makes changed lines of a dub again. The published dub stays until the new one is ready."""
 
     @workflow.run
     async def run(self, job: JobRef) -> None:
         await run_job(job, partial(self._redub, job))
 
     async def _redub(self, job: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
-        return await make_dub(job, DubRef(job.library_id, plan["dubbed_video_id"], plan["language"], plan["product"]))
+        dub = DubRef(job.library_id, plan["dubbed_video_id"], plan["language"], plan["product"])
+        if not workflow.patched(LINE_REDUBS):
+            return await make_dub(job, dub)
+        return await remake_lines(job, dub, RedubRequest(plan["transcript_revision"], plan["lines"]))
+
+
+async def remake_lines(job: JobRef, dub: DubRef, request: RedubRequest) -> dict[str, Any]:
+    plan = await speech.run(RedubActivities.plan_redub, job, dub, request)
+    if plan.new_speakers:
+        await speech.run(RedubActivities.assign_redub_voices, job, plan.dub, plan.new_speakers)
+    await _synthesize(job, plan.dub, plan.batches)
+    await speech.run(RedubActivities.schedule_redub_lines, job, plan.dub)
+    mix, batches = DubActivities.mix_dub_chunks, chunk_batches(range(plan.chunk_count))
+    mixed = await _run_all([partial(speech.run, mix, job, plan.dub, each, FULL_SCHEDULE) for each in batches])
+    await speech.run(RedubActivities.transcribe_redub_lines, job, plan.dub)
+    return await speech.run(RedubActivities.publish_redub, job, plan.dub, list(chain.from_iterable(mixed)), request)
 
 
 async def make_dub(job: JobRef, dub: DubRef) -> dict[str, Any]:

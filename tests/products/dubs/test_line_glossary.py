@@ -38,11 +38,11 @@ DUB = DubRef("library", "video", "pt", "plus")
 
 def line_with(glossary: LineGlossary, texts: tuple[str, ...] = TEXTS) -> DubLine:
     seconds = natural_seconds(texts[0], language="pt")
-    return DubLine(0, 1.0, 1.0 + seconds, 1.0 + seconds, "speaker_1", SOURCE, texts, (), glossary)
+    return DubLine(0, 1.0, 1.0 + seconds, 1.0 + seconds, "speaker_1", SOURCE, texts, glossary=glossary)
 
 
 def script_of(line: DubLine) -> DubScript:
-    return DubScript("pt", "plus", "en", "review", ("firefox",), 60.0, (line,), "key", "version")
+    return DubScript("pt", "plus", "en", "review", ("firefox",), 60.0, (line,), "key", glossary_version="version")
 
 
 def test_line_has_only_what_applies_to_it() -> None:

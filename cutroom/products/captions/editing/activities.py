@@ -10,6 +10,8 @@ from temporalio import activity
 from cutroom.engines.registry import Engines
 from cutroom.engines.translation.routing import lowest_quality
 from cutroom.errors import not_found
+from cutroom.glossary.broken_terms import broken_terms_report
+from cutroom.glossary.service import load_glossary
 from cutroom.jobs.ids import workflow_id
 from cutroom.jobs.lifecycle import JobRef, require_running, start_playback
 from cutroom.jobs.progress import stop_measuring
@@ -141,10 +143,13 @@ class CaptionEditingActivities:
             )
             spoken = await load_transcript(connection, job.library_id, plan.video_id)
             title = await get_title(connection, job.library_id, plan.video_id)
+            glossary = await load_glossary(
+                connection, job.library_id, plan.video_id, source=transcript.language, target=plan.language
+            )
         is_stored = track.regenerated is not None and track.regenerated["holder"] == _holder(job)
         selected = select_stale(compare_track(track.segments, transcript.segments), plan.segment_ids)
         result = track.regenerated["result"] if is_stored and track.regenerated is not None else None
-        return _Prepared(track, transcript, spoken, selected, TalkContext(spoken.speakers, title), result)
+        return _Prepared(track, transcript, spoken, selected, TalkContext(spoken.speakers, title, glossary), result)
 
     async def _save(
         self, job: JobRef, plan: RegenerationPlan, prepared: _Prepared, lines: RetranslatedLines
@@ -179,6 +184,8 @@ class CaptionEditingActivities:
                 "flaggedLines": len(lines.flagged),
                 "flagged": list(lines.flagged[:MAX_FLAGGED]),
                 "fallbackLines": lines.fallback_lines,
+                "glossaryVersion": prepared.context.glossary.version,
+                **broken_terms_report(lines.broken),
                 **reading_speed_report(sheet),
             }
             await save_regeneration(

@@ -8,6 +8,7 @@ from cutroom.engines.registry import Engines
 from cutroom.engines.translation.document_routing import translate_document
 from cutroom.engines.translation.port import Quality
 from cutroom.engines.translation.routing import lowest_quality, plan_translation
+from cutroom.glossary.broken_terms import CheckedLine, check_lines
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.products.captions.editing.rules import translation_windows
 from cutroom.products.captions.editing.segments import CaptionSegment
@@ -16,6 +17,8 @@ from cutroom.products.captions.translated_lines import caption_segment, flagged_
 from cutroom.products.transcripts.document import DocumentSegment
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.translation_documents import transcript_document
+from cutroom.text.glossary.rules import BrokenTerm
+from cutroom.text.glossary.terms import Glossary
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class TalkContext:
 
     speakers: Sequence[Mapping[str, Any]]
     title: str | None
+    glossary: Glossary
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class RetranslatedLines:
     via: tuple[str, ...] = ()
     flagged: Sequence[dict[str, Any]] = ()
     fallback_lines: int = 0
+    broken: Sequence[tuple[CheckedLine, BrokenTerm]] = ()
 
 
 def translate_windows(
@@ -56,6 +61,7 @@ def translate_windows(
     lines = sum(window.end - window.start for window in windows)
     segments: dict[str, CaptionSegment] = {}
     flagged: list[dict[str, Any]] = []
+    delivered: list[CheckedLine] = []
     qualities: list[Quality] = []
     done = fallback_lines = 0
     for window in windows:
@@ -67,6 +73,7 @@ def translate_windows(
             speakers=context.speakers,
             title=context.title,
             max_characters=[max_characters(each) for each in spoken].__getitem__,
+            glossary=context.glossary.rules,
         )
         translation = translate_document(
             plan,
@@ -82,11 +89,13 @@ def translate_windows(
             source, line = spoken[at - window.start], translation.lines[at - window.start]
             segment_id = transcript.segments[at].id
             segments[segment_id] = caption_segment(segment_id, source, line, revision=transcript.revision, via=plan.via)
+            delivered.append(CheckedLine(at, source.start_seconds, source.text, line.text))
             fallback_lines += line.is_fallback
             if line.reasons:
                 flagged.append({"id": segment_id, **flagged_line(at, source, line)})
     names = tuple(leg.translator.name for leg in plan.legs)
-    return RetranslatedLines(segments, lowest_quality(qualities), names, plan.via, flagged, fallback_lines)
+    broken = check_lines(context.glossary.rules, delivered)
+    return RetranslatedLines(segments, lowest_quality(qualities), names, plan.via, flagged, fallback_lines, broken)
 
 
 def _spoken(segment: DocumentSegment) -> TranscriptSegment:
