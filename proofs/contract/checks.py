@@ -13,7 +13,7 @@ from proofs.contract.idempotency_behaviors import is_replay, keyed
 from proofs.contract.preflight import send_unreachable_source
 from proofs.contract.requests import check_call, parse_call
 from proofs.contract.responses import check_code, check_header, check_response_field
-from proofs.contract.samples import EDITED_DUB, SAMPLES, UNREADY_VOICE, Sample, send
+from proofs.contract.samples import EDITED_DUB, SAMPLES, STALE_CAPTIONS, UNREADY_VOICE, Sample, ids_of, send
 from proofs.contract.speech_behaviors import check_behavior
 from proofs.contract.stage import ApiResponse, Stage
 from tests.contract.promises import Promise, kind_of, read_promises
@@ -202,7 +202,8 @@ async def check_replay(stage: Stage, promise: Promise) -> str | None:
         return await _check_if_match(stage, operation)
     sample = _fast_sample(operation)
     headers = {"Idempotency-Key": key}
-    ids = {} if not sample.fresh else {"ids": {"videoId": await stage.rows.video()}}
+    is_made_once = sample.fresh or sample.of == STALE_CAPTIONS
+    ids = {"ids": await ids_of(stage, sample)} if is_made_once else {}
     body = sample.body
     if "$" in json.dumps(body):
         body = json.loads(json.dumps(body).replace("$UNIQUE", key).replace("$SHORT", key[-11:]))
