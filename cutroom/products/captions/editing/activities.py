@@ -30,8 +30,8 @@ from cutroom.products.captions.editing.rules import (
 )
 from cutroom.products.captions.editing.segments import CaptionSegment
 from cutroom.products.captions.editing.tracks import (
-    CaptionTrack,
     CurrentTranscript,
+    StoredCaptions,
     TrackRef,
     find_track,
     mark_published,
@@ -65,7 +65,7 @@ class RegenerationPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    track: CaptionTrack
+    track: StoredCaptions
     transcript: CurrentTranscript
     spoken: StoredTranscript  # with its words, for the timing of cues
     selected: Sequence[SegmentStatus]
@@ -220,7 +220,7 @@ class CaptionEditingActivities:
         return b"".join([chunk async for chunk in self.storage.read(path)])
 
 
-def _is_needed(track: CaptionTrack, ref: TrackRef) -> bool:
+def _is_needed(track: StoredCaptions, ref: TrackRef) -> bool:
     if ref.revision <= track.published_revision:
         return False
     return ref.revision >= track.revision or track.revision - track.published_revision >= MAX_UNPUBLISHED

@@ -15,7 +15,7 @@ from cutroom.library.trash import keep_video
 from cutroom.products.captions.editing.rules import SegmentStatus, changed_milliseconds, compare_track, select_stale
 from cutroom.products.captions.editing.schemas import Regeneration
 from cutroom.products.captions.editing.service import CaptionEditor, regeneration_item
-from cutroom.products.captions.editing.tracks import CaptionTrack, CurrentTranscript, find_unfinished
+from cutroom.products.captions.editing.tracks import CurrentTranscript, StoredCaptions, find_unfinished
 
 
 async def regenerate(editor: CaptionEditor, request: Regeneration, *, prices: PriceList) -> Job:
@@ -60,7 +60,7 @@ async def regenerate(editor: CaptionEditor, request: Regeneration, *, prices: Pr
     return created
 
 
-def _is_done(track: CaptionTrack, key: JobKey) -> bool:
+def _is_done(track: StoredCaptions, key: JobKey) -> bool:
     """Whether the job of this key has changed the track last."""
     changed_by = track.regenerated["jobId"] if track.regenerated is not None else None
     return changed_by == key.id and key.revision is not None and track.revision > key.revision

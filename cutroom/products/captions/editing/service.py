@@ -39,8 +39,8 @@ from cutroom.products.captions.editing.schemas import (
 )
 from cutroom.products.captions.editing.segments import CaptionSegment
 from cutroom.products.captions.editing.tracks import (
-    CaptionTrack,
     CurrentTranscript,
+    StoredCaptions,
     TrackRef,
     find_track,
     publish_edited,
@@ -148,7 +148,7 @@ class CaptionEditor:
         )
 
     async def _applied(
-        self, track: CaptionTrack, state: TranscriptState, operations: Sequence[Operation], *, seen: int | None
+        self, track: StoredCaptions, state: TranscriptState, operations: Sequence[Operation], *, seen: int | None
     ) -> dict[str, CaptionSegment]:
         if seen is not None and seen > state.revision:
             raise invalid_field("transcriptRevision", "There is no such revision of the transcript.")
@@ -159,7 +159,7 @@ class CaptionEditor:
         except InvalidEditError as error:
             raise invalid_field(error.field, error.message) from error
 
-    async def load(self, *, lock: bool = False) -> tuple[CaptionTrack, TranscriptState]:
+    async def load(self, *, lock: bool = False) -> tuple[StoredCaptions, TranscriptState]:
         """The finished captions and the state of their transcript."""
         await get_video(self.connection, self.principal, self.video_id)
         library_id = self.principal.library_id
@@ -182,13 +182,13 @@ class CaptionEditor:
         return await read_transcript(self.connection, self.principal.library_id, self.video_id, state, revision)
 
     @staticmethod
-    def require_revision(track: CaptionTrack, revision: int) -> None:
+    def require_revision(track: StoredCaptions, revision: int) -> None:
         if track.revision != revision:
             message = "The captions were changed in the meantime. Get their current revision, then repeat the change."
             raise CutroomError(Code.CONFLICT, message=message, details={"revision": track.revision})
 
 
-def _reverted(track: CaptionTrack, operations: int) -> dict[str, CaptionSegment]:
+def _reverted(track: StoredCaptions, operations: int) -> dict[str, CaptionSegment]:
     if operations > 1:
         raise invalid_field("operations", "An undo is the only operation of its request.")
     if not track.previous:

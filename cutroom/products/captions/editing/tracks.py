@@ -37,7 +37,7 @@ class TrackRef:
 
 
 @dataclass(frozen=True, slots=True)
-class CaptionTrack:
+class StoredCaptions:
     """A stored track."""
 
     segments: Sequence[CaptionSegment]
@@ -63,7 +63,7 @@ class CurrentTranscript:
 
 async def find_track(
     connection: Connection, library_id: str, video_id: str, language: str, *, lock: bool = False
-) -> CaptionTrack | None:
+) -> StoredCaptions | None:
     """The stored track; with `lock`, it does not change before the transaction ends."""
     row = await connection.fetchrow(_LOCK_TRACK if lock else _TRACK, library_id, video_id, language)
     if row is None:
@@ -73,7 +73,7 @@ async def find_track(
         segments = [CaptionSegment.from_row(each) for each in rows]
     else:
         segments = await _matched(connection, library_id, video_id, language, row)
-    return CaptionTrack(
+    return StoredCaptions(
         segments,
         Quality(row["quality"]),
         row["revision"],
