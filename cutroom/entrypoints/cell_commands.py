@@ -87,7 +87,7 @@ def move(
 ) -> None:
     """Move a library to another cell while it is in use. If it is interrupted, run it again, or `cells resume`.
 
-    Without an effect if the library is there already: whoever repeats the command may not know that it had finished.
+    Without an effect if the library is there already, so that it can be repeated if it is not known to have finished.
     """
 
     async def work(directory: Directory, settings: MoverSettings) -> dict[str, Any]:

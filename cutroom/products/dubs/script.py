@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from cutroom.glossary.broken_terms import CheckedLine, check_lines
-from cutroom.products.dubs.line_glossary import LineGlossary, read_line_glossary
 from cutroom.products.dubs.line_sync import Slot
+from cutroom.text.glossary.line_glossary import LineGlossary, read_line_glossary
 from cutroom.text.glossary.pronunciation import Pronunciation, respell
 from cutroom.text.glossary.rules import BrokenTerm
 

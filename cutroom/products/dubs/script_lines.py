@@ -11,7 +11,6 @@ from cutroom.engines.translation.document_routing import translate_document
 from cutroom.engines.translation.port import Quality
 from cutroom.engines.translation.routing import TranslationPlan, plan_translation, translate_along
 from cutroom.jobs.step_progress import ReportProgress, portion
-from cutroom.products.dubs.line_glossary import line_glossary, without_broken_terms
 from cutroom.products.dubs.line_sync import (
     MAX_NATURAL,
     MAX_TEMPO,
@@ -24,6 +23,7 @@ from cutroom.products.dubs.phrasing import DubPhrase, merge_phrases
 from cutroom.products.dubs.script import DubLine, SourceSegment
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.translation_documents import transcript_document
+from cutroom.text.glossary.line_glossary import line_glossary, without_broken_terms
 from cutroom.text.glossary.terms import Glossary
 from cutroom.text.shortening import shorter_variants
 

@@ -38,7 +38,7 @@ from cutroom.text.file_names import file_name
 STAGES = frozenset({"translating", "synthesizing", "mixing"})
 _STATES = {JobState.READY: "ready", JobState.FAILED: "failed"}
 _JOBS = """SELECT j.id AS job_id, j.status AS job_status, j.stage, j.result ->> 'quality' AS quality, d.completion,
-        d.audio_path, d.preview_path, d.segments, d.speakers, d.sync
+        d.audio_path, d.preview_path, d.segments, d.speakers, d.sync, d.broken_terms
     FROM jobs j LEFT JOIN dubs d ON d.library_id = j.library_id AND d.video_id = j.video_id
         AND d.language = j.language AND d.product = j.product
     WHERE j.library_id = $1 AND j.video_id = $2 AND j.type = 'dub' AND j.output_deleted_at IS NULL"""

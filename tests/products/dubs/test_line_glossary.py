@@ -8,7 +8,6 @@ from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.ids import new_id
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
-from cutroom.products.dubs.line_glossary import LineGlossary, line_glossary, without_broken_terms
 from cutroom.products.dubs.line_sync import natural_seconds
 from cutroom.products.dubs.script import (
     AssignedVoice,
@@ -21,6 +20,7 @@ from cutroom.products.dubs.script import (
     to_json,
 )
 from cutroom.products.dubs.synthesis import line_key, synthesize_line
+from cutroom.text.glossary.line_glossary import LineGlossary, line_glossary, without_broken_terms
 from cutroom.text.glossary.pronunciation import Pronunciation
 from cutroom.text.glossary.rules import TermRule
 from cutroom.text.glossary.terms import Glossary

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from cutroom.credits.pricing import Action, BillableItem, PriceList, Term, price, to_milliseconds
 from cutroom.products.dubs.editing.staleness import LineState
 
-# Measured with the local engines on one core of a small server: loading a voice, then less than real time.
+# Estimates for the local engines on a small server: loading a voice, then less than real time.
 START_SECONDS = 6.0
 SECONDS_PER_SPOKEN_SECOND = 0.8
 SECONDS_PER_MINUTE_OF_TRACK = 1.5  # joined and encoded as a whole

@@ -8,11 +8,11 @@ from typing import Any
 
 from cutroom.products.dubs.editing.lines import DesiredLine, LineEdits, PublishedLine, SourceLine
 from cutroom.products.dubs.editing.staleness import LineState
-from cutroom.products.dubs.line_glossary import line_glossary
 from cutroom.products.dubs.line_sync import Slot, line_slots
 from cutroom.products.dubs.script import DubBatch, DubLine, LineSchedule, SourceSegment
 from cutroom.products.dubs.script_lines import LineTexts
 from cutroom.products.transcripts.document import TranscriptDocument
+from cutroom.text.glossary.line_glossary import line_glossary
 from cutroom.text.glossary.terms import Glossary
 
 

@@ -13,8 +13,8 @@ from cutroom.products.dubs.editing.schemas import (
     DubSegments,
     DubSegmentsChange,
     DubSegmentsPatch,
-    Regeneration,
-    RegenerationQuote,
+    LineRegeneration,
+    LineRegenerationQuote,
 )
 from cutroom.products.dubs.editing.service import DubEditor
 from cutroom.text.language_tags import canonical_language, is_language
@@ -68,7 +68,7 @@ async def quote_regeneration(
     lang: Language,
     body: DubRegenerationRequest,
     product: WhichProduct = DubProduct.PLUS,
-) -> RegenerationQuote:
+) -> LineRegenerationQuote:
     """Returns the exact price of the same request to regenerate lines. Nothing is charged."""
     return await _editor(call, video_id, lang, product).quote(body)
 
@@ -85,7 +85,7 @@ async def regenerate(
     lang: Language,
     body: DubRegenerationRequest,
     product: WhichProduct = DubProduct.PLUS,
-) -> Regeneration:
+) -> LineRegeneration:
     """Makes outdated lines again; all others stay as they are, to the sample.
 
     Only the time of the lines that are spoken again is charged. The published audio stays until the new one is ready;

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from cutroom.products.dubs.editing.changes import MAX_SPELLING, MAX_TEXT, LineChange
-from cutroom.products.dubs.editing.staleness import StaleReason
+from cutroom.products.dubs.editing.staleness import LineStaleReason
 from cutroom.products.transcripts.editing.schemas import MAX_REVISION
 from cutroom.web.schema import ApiModel, ClosedModel, Omittable, PatchRequest, PricedRequest, changes_of, unique
 
@@ -158,13 +158,15 @@ class DubSegment(ApiModel):
     published: Annotated[
         Omittable[PublishedSpeech], Field(description="Omitted if the published audio says nothing here.")
     ] = None
-    stale: Annotated[list[StaleReason], Field(description="Why the published audio is outdated; empty if it is not.")]
+    stale: Annotated[
+        list[LineStaleReason], Field(description="Why the published audio is outdated; empty if it is not.")
+    ]
     review: Annotated[
         bool, Field(description="Whether the original was changed after the text of the line was written.")
     ]
 
 
-class RegenerationQuote(ApiModel):
+class LineRegenerationQuote(ApiModel):
     """What it costs to make stale lines again."""
 
     revision: int
@@ -175,7 +177,7 @@ class RegenerationQuote(ApiModel):
     estimated_seconds: Annotated[float, Field(description="About how long it takes.")]
 
 
-class RegenerationJob(ApiModel):
+class LineRegenerationJob(ApiModel):
     """The last regeneration."""
 
     id: str
@@ -196,8 +198,8 @@ class DubSegments(ApiModel):
         int, Field(description="Of the transcript that the published audio was made from.")
     ]
     segments: list[DubSegment]
-    regeneration: Annotated[RegenerationQuote, Field(description="Of all stale lines.")]
-    job: Omittable[RegenerationJob] = None
+    regeneration: Annotated[LineRegenerationQuote, Field(description="Of all stale lines.")]
+    job: Omittable[LineRegenerationJob] = None
 
 
 class DubSegmentsChange(ApiModel):
@@ -205,15 +207,15 @@ class DubSegmentsChange(ApiModel):
 
     revision: int
     segments: list[DubSegment]
-    regeneration: RegenerationQuote
+    regeneration: LineRegenerationQuote
 
 
-class Regeneration(ApiModel):
+class LineRegeneration(ApiModel):
     """A regeneration that was started; the published audio stays until it is ready."""
 
     video_id: str
     language: str
     product: str
-    job: RegenerationJob
-    quote: RegenerationQuote
+    job: LineRegenerationJob
+    quote: LineRegenerationQuote
     balance: float

@@ -30,10 +30,10 @@ from cutroom.products.dubs.editing.schemas import (
     DubSegments,
     DubSegmentsChange,
     DubSegmentsPatch,
+    LineRegeneration,
+    LineRegenerationJob,
+    LineRegenerationQuote,
     PublishedSpeech,
-    Regeneration,
-    RegenerationJob,
-    RegenerationQuote,
 )
 from cutroom.products.dubs.editing.staleness import LineState, chosen_states, line_states
 from cutroom.products.dubs.editing.state import DubKey, DubState, find_dub, read_published, save_edits, save_redub
@@ -110,12 +110,12 @@ class DubEditor:
             regeneration=self._quote(dub, lines, revision=revision),
         )
 
-    async def quote(self, request: DubRegenerationRequest) -> RegenerationQuote:
+    async def quote(self, request: DubRegenerationRequest) -> LineRegenerationQuote:
         """The price of a regeneration, by the same rules that charge it."""
         dub = await self._open(revision=request.revision, transcript_revision=request.transcript_revision, lock=False)
         return self._quote(dub, self._chosen(dub, request.segment_ids))
 
-    async def regenerate(self, request: DubRegenerationRequest) -> Regeneration:
+    async def regenerate(self, request: DubRegenerationRequest) -> LineRegeneration:
         """Hold the price of the stale lines, and start the job that makes them again."""
         await keep_video(self.connection, self.principal.library_id, self.video_id)  # videos are locked first
         dub = await self._open(revision=request.revision, transcript_revision=request.transcript_revision)
@@ -131,7 +131,7 @@ class DubEditor:
         running = await self._running(dub.state, key)
         if running is None:
             running = await self._start(key, dub, chosen, found.item)
-        return Regeneration(
+        return LineRegeneration(
             video_id=self.video_id,
             language=self.language,
             product=self.product.value,
@@ -142,7 +142,7 @@ class DubEditor:
 
     async def _start(
         self, key: JobKey, dub: OpenDub, chosen: Sequence[LineState], item: BillableItem
-    ) -> RegenerationJob:
+    ) -> LineRegenerationJob:
         plan = {
             "dubbed_video_id": self.video_id,
             "language": self.language,
@@ -206,7 +206,7 @@ class DubEditor:
             if voice not in known or language_of(known[voice]) != language_of(self.language):
                 raise invalid_field(f"changes.{at}.voice", "There is no such voice of the language of the dub.")
 
-    async def _running(self, state: DubState, key: JobKey) -> RegenerationJob | None:
+    async def _running(self, state: DubState, key: JobKey) -> LineRegenerationJob | None:
         """The same regeneration if it is running; another one is refused, which would lose what the first one makes."""
         running = await self._job(state.redub_job_id)
         if running is None or running.status not in UNFINISHED:
@@ -245,9 +245,11 @@ class DubEditor:
             duration_seconds=dub.duration_seconds,
         )
 
-    def _quote(self, dub: OpenDub, states: Sequence[LineState], *, revision: int | None = None) -> RegenerationQuote:
+    def _quote(
+        self, dub: OpenDub, states: Sequence[LineState], *, revision: int | None = None
+    ) -> LineRegenerationQuote:
         found = self._price(dub, states)
-        return RegenerationQuote(
+        return LineRegenerationQuote(
             revision=revision or dub.state.revision,
             transcript_revision=dub.transcript_revision,
             segment_ids=[each.id for each in states if each.is_stale],
@@ -256,7 +258,7 @@ class DubEditor:
             estimated_seconds=found.estimated_seconds,
         )
 
-    async def _job(self, job_id: str | None) -> RegenerationJob | None:
+    async def _job(self, job_id: str | None) -> LineRegenerationJob | None:
         """The state of a regeneration, which is an internal job."""
         if job_id is None:
             return None
@@ -269,7 +271,7 @@ class DubEditor:
         if row is None:
             return None
         error = {"code": row["error_code"], "message": row["error_message"], "details": row["error_details"] or {}}
-        return RegenerationJob(
+        return LineRegenerationJob(
             id=row["id"],
             status=row["status"],
             progress=whole_percent(row["progress"]),

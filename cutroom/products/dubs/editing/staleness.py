@@ -19,7 +19,7 @@ _EDITS = ("text", "voice", "speed", "startOffset", "gain", "pronunciation", "mut
 _SPEECH = ("sourceText", "text", "speaker", "voice", "speed", "startOffset", "pronunciation")
 
 
-class StaleReason(StrEnum):
+class LineStaleReason(StrEnum):
     """Why a line has to be made again."""
 
     EDITED = "edited"  # by a person who dubs
@@ -34,7 +34,7 @@ class LineState:
 
     desired: DesiredLine | None  # None if its segments were deleted
     published: PublishedLine | None  # None if it is new
-    reasons: tuple[StaleReason, ...]
+    reasons: tuple[LineStaleReason, ...]
 
     @property
     def id(self) -> str:
@@ -86,7 +86,7 @@ def line_states(
     known = {each.id: each for each in published}
     desired = {each.id: DesiredLine(each, edits.get(each.id, NO_EDITS)) for each in current_lines(published, document)}
     states = [LineState(line, known.get(id_), stale_reasons(line, known.get(id_))) for id_, line in desired.items()]
-    states += [LineState(None, each, (StaleReason.REMOVED,)) for each in published if each.id not in desired]
+    states += [LineState(None, each, (LineStaleReason.REMOVED,)) for each in published if each.id not in desired]
     return sorted(states, key=lambda each: (each.source.start_seconds, each.source.end_seconds, each.id))
 
 
@@ -127,16 +127,16 @@ def _belongs(segment: DocumentSegment, line: Sequence[DocumentSegment]) -> bool:
     return segment.speaker == line[0].speaker and is_short
 
 
-def stale_reasons(line: DesiredLine, published: PublishedLine | None) -> tuple[StaleReason, ...]:
+def stale_reasons(line: DesiredLine, published: PublishedLine | None) -> tuple[LineStaleReason, ...]:
     """Why the published audio is not that of the line; empty if it is."""
     if published is None:
-        return (StaleReason.ADDED,)
+        return (LineStaleReason.ADDED,)
     old, new = published.inputs, line.inputs
     if old == new:
         return ()
     is_edited = any(old.get(name) != new.get(name) for name in _EDITS)
     is_changed = any(name in old and name in new and old[name] != new[name] for name in _SOURCE)
-    reasons = [(StaleReason.EDITED, is_edited), (StaleReason.SOURCE_CHANGED, is_changed)]
+    reasons = [(LineStaleReason.EDITED, is_edited), (LineStaleReason.SOURCE_CHANGED, is_changed)]
     return tuple(reason for reason, applies in reasons if applies)
 
 

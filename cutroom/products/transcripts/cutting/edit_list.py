@@ -15,7 +15,7 @@ JOINED_SECONDS = 1.0  # a shorter silence between deleted words is cut with them
 MIN_FRAMES = 2  # of a cut, and of what remains between two
 
 
-class SpokenWord(Protocol):
+class HeardWord(Protocol):
     """A word with its times."""
 
     @property
@@ -24,7 +24,7 @@ class SpokenWord(Protocol):
     def end_seconds(self) -> float: ...
 
 
-class SpokenSegment(Protocol):
+class HeardSegment(Protocol):
     """A segment whose words are known."""
 
     @property
@@ -32,7 +32,7 @@ class SpokenSegment(Protocol):
     @property
     def end_seconds(self) -> float: ...
     @property
-    def words(self) -> Sequence[SpokenWord]: ...
+    def words(self) -> Sequence[HeardWord]: ...
     @property
     def deleted(self) -> bool: ...
 
@@ -73,7 +73,7 @@ Span = tuple[float, float]
 
 
 def make_edit_list(
-    segments: Iterable[SpokenSegment],
+    segments: Iterable[HeardSegment],
     *,
     duration_seconds: float,
     frame_rate: Fraction,
@@ -89,7 +89,7 @@ def make_edit_list(
     return EditList(frame_rate, total, _remaining(cuts, total))
 
 
-def _spans(segments: Iterable[SpokenSegment], duration: float) -> tuple[list[Span], list[Span]]:
+def _spans(segments: Iterable[HeardSegment], duration: float) -> tuple[list[Span], list[Span]]:
     """The spans of kept and of deleted words, each in order and without overlaps."""
     found: dict[bool, list[Span]] = {False: [], True: []}
     for segment in segments:

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from cutroom.media.subtitle_reading import SubtitleFormat, read_subtitles
 from cutroom.media.subtitles import clean_text
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument
 from cutroom.products.transcripts.editing.differences import LabelChange
@@ -15,6 +14,7 @@ from cutroom.products.transcripts.editing.history import RevisionKind, SegmentCh
 from cutroom.products.transcripts.editing.operation_bodies import EditOperation
 from cutroom.products.transcripts.editing.operations import MAX_OPERATIONS
 from cutroom.products.transcripts.editing.revisions import StoredRevision
+from cutroom.products.transcripts.editing.subtitle_reading import SubtitleFormat, read_subtitles
 from cutroom.products.transcripts.editing.text_placement import ImportedLine
 from cutroom.products.transcripts.schemas import Speaker
 from cutroom.web.schema import ApiModel, ClosedModel, Omittable, RequestModel

@@ -12,7 +12,6 @@ from cutroom.errors import Code, CutroomError, invalid_field
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.jobs.states import JobState
 from cutroom.library.service import get_duration, get_video
-from cutroom.media.subtitle_reading import MalformedSubtitlesError
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
 from cutroom.platform.outbox import WorkflowStart, enqueue
@@ -49,6 +48,7 @@ from cutroom.products.transcripts.editing.schemas import (
     described_document,
 )
 from cutroom.products.transcripts.editing.splitting import SplitPoint, split_point, words_within
+from cutroom.products.transcripts.editing.subtitle_reading import MalformedSubtitlesError
 from cutroom.products.transcripts.editing.text_placement import place_text
 from cutroom.products.transcripts.segmentation import TimedWord
 from cutroom.webhooks.publishing import publish_event

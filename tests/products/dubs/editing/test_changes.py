@@ -9,11 +9,11 @@ import pytest
 from cutroom.products.dubs.editing.changes import InvalidChangeError, LineChange, apply_changes
 from cutroom.products.dubs.editing.lines import LineEdits
 from cutroom.products.dubs.editing.staleness import LineState, line_states
-from cutroom.products.dubs.line_glossary import LineGlossary
 from cutroom.products.dubs.line_sync import GAP_SECONDS, Slot, line_starts
 from cutroom.products.dubs.mixing import MIX_RATE, insert_original
 from cutroom.products.dubs.script import DubLine
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument
+from cutroom.text.glossary.line_glossary import LineGlossary
 from cutroom.text.glossary.pronunciation import Pronunciation
 from tests.products.dubs.editing.random_dubs import published_line
 

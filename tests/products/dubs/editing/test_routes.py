@@ -109,8 +109,8 @@ async def test_exactly_the_lines_of_edited_segments_are_stale(dubbed: DubbedVide
     assert (stale.pop(first), stale.pop(second), list(stale.values())) == (["removed"], ["sourceChanged"], [["added"]])
     for revision in (4, 5, 6):
         body = {"revision": revision}
-        undone = await dubbed.api.post(f"/videos/{dubbed.video.video_id}/transcript/undo", json=body)
-        assert undone.status_code == 200
+        reverted = await dubbed.api.post(f"/videos/{dubbed.video.video_id}/transcript/undo", json=body)
+        assert reverted.status_code == 200
     assert await dubbed.stale() == {}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cutroom.products.dubs.editing.lines import DesiredLine, LineEdits, PublishedLine
 from cutroom.products.dubs.editing.redub_lines import LineWork, lines_to_json, read_lines, redub_lines
-from cutroom.products.dubs.editing.staleness import LineState, StaleReason, line_states
+from cutroom.products.dubs.editing.staleness import LineStaleReason, LineState, line_states
 from cutroom.products.transcripts.document import TranscriptDocument
 from tests.products.dubs.editing.random_dubs import (
     edited,
@@ -68,13 +68,13 @@ def test_after_random_edits_exactly_the_affected_lines_are_stale(seed: int) -> N
             state, wanted = found[line.id], edits.get(line.id, LineEdits())
             if line.id in untouched:
                 is_edited = DesiredLine(line.source, wanted).inputs != line.inputs
-                assert state.reasons == ((StaleReason.EDITED,) if is_edited else ())
+                assert state.reasons == ((LineStaleReason.EDITED,) if is_edited else ())
             elif not any(each.id in line.source.segment_ids for each in document.kept):
-                assert state.reasons == (StaleReason.REMOVED,)
+                assert state.reasons == (LineStaleReason.REMOVED,)
             elif not wanted.to_row():
-                assert state.reasons == (StaleReason.SOURCE_CHANGED,), line.source
+                assert state.reasons == (LineStaleReason.SOURCE_CHANGED,), line.source
         added = {each.id for each in states if each.published is None}
-        assert all(found[each].reasons == (StaleReason.ADDED,) for each in added)
+        assert all(found[each].reasons == (LineStaleReason.ADDED,) for each in added)
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
@@ -130,7 +130,7 @@ def line_with(edits: LineEdits) -> tuple[LineState, PublishedLine]:
 )
 def test_only_what_is_heard_differently_is_spoken_again(edits: LineEdits, needs_speech: bool) -> None:  # noqa: FBT001
     state, _ = line_with(edits)
-    assert state.reasons == (StaleReason.EDITED,)
+    assert state.reasons == (LineStaleReason.EDITED,)
     assert (state.needs_speech, state.speech_seconds > 0) == (needs_speech, needs_speech)
     assert not state.needs_translation
     work = LineWork.SPOKEN if needs_speech else LineWork.PLACED if edits.is_spoken else LineWork.SILENT
@@ -147,7 +147,7 @@ def test_a_written_line_stays_current_when_its_source_changes_but_is_marked_for_
     (now,) = line_states([line], changed, edits)
     assert (now.reasons, now.desired and now.desired.needs_review) == ((), True)
     (unwritten,) = line_states([line], changed, {})
-    assert unwritten.reasons == (StaleReason.EDITED,)
+    assert unwritten.reasons == (LineStaleReason.EDITED,)
     assert unwritten.needs_translation
 
 
@@ -155,5 +155,5 @@ def test_undoing_an_edit_makes_a_line_current() -> None:
     state, published = line_with(LineEdits(text="Outra coisa."))
     assert state.is_stale
     document = random_document(random.Random(1), count=1)
-    (undone,) = line_states([published], document, {published.id: LineEdits()})
-    assert undone.reasons == ()
+    (reverted,) = line_states([published], document, {published.id: LineEdits()})
+    assert reverted.reasons == ()

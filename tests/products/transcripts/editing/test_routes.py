@@ -377,7 +377,7 @@ async def import_text(
     return await api.post(f"/videos/{video_id}/transcript/import", json=body)
 
 
-async def test_a_corrected_script_becomes_a_revision_that_can_be_undone(
+async def test_a_corrected_script_becomes_a_revision_for_undo(
     api: httpx.AsyncClient, transcribed: TranscribedVideo, accounts: Accounts
 ) -> None:
     video_id = transcribed.video_id
@@ -391,8 +391,8 @@ async def test_a_corrected_script_becomes_a_revision_that_can_be_undone(
         "SELECT argument FROM outbox WHERE library_id = $1 AND workflow = 'align-transcript'", transcribed.library_id
     )
     assert start["revision"] == 2
-    undone = await api.post(f"/videos/{video_id}/transcript/undo", json={"revision": 2})
-    assert undone.status_code == 200
+    reverted = await api.post(f"/videos/{video_id}/transcript/undo", json={"revision": 2})
+    assert reverted.status_code == 200
     assert await texts(api, video_id) == TEXTS
 
 

@@ -1,4 +1,4 @@
-"""What the glossary says about one line of a dub: the terms it has to contain, and how its words are pronounced."""
+"""What the glossary says about one spoken line: the terms it has to contain, and how its words are pronounced."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutroom.media.subtitle_reading import (
+from cutroom.media.subtitles import SubtitleCue, SubtitleLine, write_srt, write_vtt
+from cutroom.products.transcripts.editing.subtitle_reading import (
     MAX_CUES,
     MAX_DEPTH,
     MalformedSubtitlesError,
@@ -15,7 +16,6 @@ from cutroom.media.subtitle_reading import (
     SubtitleFormat,
     read_subtitles,
 )
-from cutroom.media.subtitles import SubtitleCue, SubtitleLine, write_srt, write_vtt
 
 SRT, VTT, TTML = SubtitleFormat.SRT, SubtitleFormat.VTT, SubtitleFormat.TTML
 HEAD = '<tt xmlns="http://www.w3.org/ns/ttml" xmlns:ttp="http://www.w3.org/ns/ttml#parameter"'
