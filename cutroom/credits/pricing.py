@@ -193,13 +193,7 @@ def is_per_minute(action: Action) -> bool:
 def price(item: BillableItem, *, prices: PriceList, duration_milliseconds: int | None, is_subscriber: bool) -> int:
     """Return the exact price in milli-credits."""
     if is_per_minute(item.action):
-        if duration_milliseconds is None:
-            raise CutroomError(Code.DURATION_UNKNOWN)
-        per_minute = _price_per_minute(item, prices.per_minute)
-        whole = per_minute * billed_tenths(duration_milliseconds) // 10
-        if Term.MILLISECONDS not in item.terms:
-            return whole
-        return min(whole, _price_part(per_minute, item.count(Term.MILLISECONDS), prices))
+        return _price_media(item, prices, duration_milliseconds)
     if item.action is Action.SHORTS_CLIP:
         return _price_clip(item, prices, is_subscriber=is_subscriber)
     each = prices.each
@@ -215,6 +209,20 @@ def price(item: BillableItem, *, prices: PriceList, duration_milliseconds: int |
         Action.SPEECH: each.speech,
     }
     return flat[item.action]
+
+
+def _price_media(item: BillableItem, prices: PriceList, duration_milliseconds: int | None) -> int:
+    """The price of the whole medium; of a part of it, which is never more if the duration of the whole is known."""
+    per_minute = _price_per_minute(item, prices.per_minute)
+    part = None
+    if Term.MILLISECONDS in item.terms:
+        part = _price_part(per_minute, item.count(Term.MILLISECONDS), prices)
+    if duration_milliseconds is None:
+        if part is None:
+            raise CutroomError(Code.DURATION_UNKNOWN)
+        return part
+    whole = per_minute * billed_tenths(duration_milliseconds) // 10
+    return whole if part is None else min(whole, part)
 
 
 def _price_per_minute(item: BillableItem, per_minute: PerMinutePrices) -> int:

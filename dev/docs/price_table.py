@@ -25,7 +25,7 @@ def _rows(prices: PriceList) -> list[tuple[str, str, str]]:
             "changed lines of a dub",
             "",
             "the price of the dub per minute, for the time of the lines that are spoken again, rounded up to "
-            f"{_c(TENTH_OF_A_CREDIT)}; at least {_c(unit.regeneration_minimum)}, never more than the whole",
+            f"{_c(TENTH_OF_A_CREDIT)}; at least {_c(unit.regeneration_minimum)}",
         ),
         (
             "translated captions",

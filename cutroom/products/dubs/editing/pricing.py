@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cutroom.credits.pricing import Action, BillableItem, PriceList, Term, price, to_milliseconds
+from cutroom.credits.pricing import Action, BillableItem, PriceList, Term, price
 from cutroom.products.dubs.editing.staleness import LineState
 
 # Estimates for the local engines on a small server: loading a voice, then less than real time.
@@ -45,6 +45,5 @@ def price_regeneration(
         + SECONDS_PER_SPOKEN_SECOND * milliseconds / 1000
         + SECONDS_PER_MINUTE_OF_TRACK * duration_seconds / 60
     )
-    duration = to_milliseconds(duration_seconds)
-    exact = price(item, prices=prices, duration_milliseconds=duration, is_subscriber=False)
+    exact = price(item, prices=prices, duration_milliseconds=None, is_subscriber=False)
     return RegenerationPrice(len(stale), milliseconds, item, exact, round(estimate, 1))
