@@ -133,6 +133,8 @@ async def export_glossary(call: CurrentCall) -> Response:
 
     Cells that a spreadsheet would run as a formula start with an apostrophe.
     """
-    lines = service.export_lines(call.runtime.database, call.principal.library_id)
+    library_id = call.principal.library_id
+    languages = await service.read_languages(call.connection, library_id)
+    lines = service.export_lines(call.runtime.database, library_id, languages)
     headers = {"Content-Disposition": 'attachment; filename="glossary.csv"'}
     return StreamingResponse(lines, media_type=CSV, headers=headers)

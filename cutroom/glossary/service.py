@@ -1,6 +1,6 @@
 """Creates, reads, changes and deletes the terms of a library, and tells products which of them apply to a video."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -173,10 +173,8 @@ def _validated(document: Mapping[str, Any], line: int) -> NewGlossaryTerm:
     return term
 
 
-async def export_lines(database: Database, library_id: str) -> AsyncIterator[str]:
+async def export_lines(database: Database, library_id: str, languages: Sequence[str]) -> AsyncIterator[str]:
     """The glossary as CSV, oldest first; each page is read in a transaction of its own."""
-    async with database.transaction(library_id) as connection:
-        languages = await _languages(connection, library_id)
     header, after = header_of(languages), ""
     yield write_cells(header)
     while True:
@@ -194,7 +192,8 @@ async def export_lines(database: Database, library_id: str) -> AsyncIterator[str
         after = rows[-1]["id"]
 
 
-async def _languages(connection: Connection, library_id: str) -> list[str]:
+async def read_languages(connection: Connection, library_id: str) -> list[str]:
+    """The languages that terms are translated into or pronounced in, which are columns of an export."""
     rows = await connection.fetch(
         "SELECT translations, pronunciations FROM glossary_terms WHERE library_id = $1", library_id
     )
