@@ -13,7 +13,7 @@ CHANGES = [each for each in SAMPLES if each.startswith("PATCH") and not each.end
 
 @promised("an ETag names the revision, and a stale If-Match is refused with the current one")
 async def _revisions(stage: Stage) -> None:
-    expect(len(CHANGES) == 7, CHANGES)
+    expect(len(CHANGES) == 8, CHANGES)
     for operation in CHANGES:
         read = operation.replace("PATCH", "GET")
         changed = await send(stage, operation, SAMPLES[operation][0])
