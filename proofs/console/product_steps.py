@@ -10,6 +10,12 @@ MIN_OFFERS = 5
 PRICE = re.compile(r"\d credits?\b|Free")
 
 
+HAVE_WIDTHS = """selector => {
+    const found = [...document.querySelectorAll(selector)];
+    return found.length > 0 && found.every(each => each.clientWidth > 0);
+}"""
+
+
 async def see_offers(console: ConsoleStage) -> None:
     """What can be made next is on the first screen of a laptop, each with its price."""
     page, browser = console.browser.page, console.browser
@@ -119,6 +125,7 @@ async def review_thumbnail(console: ConsoleStage) -> None:
 async def choose_poster(console: ConsoleStage) -> None:
     """Set the second thumbnail as the video's poster; the preview shows thumbnails as wide as in a list."""
     page, browser = console.browser.page, console.browser
+    await page.wait_for_function(HAVE_WIDTHS, arg=PREVIEW)  # the page has just been updated
     widths = set(await page.eval_on_selector_all(PREVIEW, "all => all.map(each => each.clientWidth)"))
     assert widths == {PREVIEW_PIXELS}, widths
     await page.click(".thumb button >> nth=0")

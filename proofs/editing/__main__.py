@@ -1,0 +1,172 @@
+"""Editing: lines of a dub are changed and made again, and everything else stays as it is."""
+
+import asyncio
+import json
+import random
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from cutroom.engines.registry import Engines
+from cutroom.products.dubs.mixing import MIX_RATE
+from eval.render_cache import CachedSynthesizer, speech_folder
+from proofs.editing.dubbed_video import EditedDub, cpu_seconds
+from proofs.editing.random_edits import prove_random_edits
+from proofs.stage.report import Report, prove
+from proofs.stage.requirements import GB, Needs
+from tests.support.dialogue_video import make_dialogue_video
+from tests.support.dub_stage import api_client, dub, fund, upload_and_transcribe
+from tests.support.stage import Stage, open_stage
+
+NEEDS = Needs(model_set="ci", programs=("ffmpeg", "apertium", "espeak-ng"), disk_bytes=4 * GB)
+SHORT_SECONDS, LONG_SECONDS = 24.0, 600.0
+SHORT_EDITS, LONG_EDITS = 20, 200
+EDITORS = 8
+MAX_CPU_SHARE = 0.03  # of the CPU time of the whole dub of ten minutes
+MAX_START_ERROR_MS = 110.0  # a line may start a tenth of a second early or late
+NEW_TEXT = "Agora esta linha diz outra coisa."
+SYNTHESIS_EVENT = "dub line synthesized"
+
+
+async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        async with open_stage("proof_editing", folder / "stage") as stage, api_client(stage) as client:
+            await fund(stage)
+            engines = Engines(stage.settings)
+            # Only the video is spoken from the cache: the worker has its own synthesizer.
+            synthesizer = CachedSynthesizer(await asyncio.to_thread(engines.synthesizer), speech_folder())
+            seconds, pauses = (SHORT_SECONDS, (1.0, 2.0)) if short else (LONG_SECONDS, (0.5, 1.6))
+            video = await asyncio.to_thread(
+                make_dialogue_video, folder, synthesizer, seconds=seconds, pause_seconds=pauses
+            )
+            with report.timed("dub"):
+                video_id = await upload_and_transcribe(stage, video.path)
+                before = cpu_seconds(stage.worker)
+                await dub(stage, video_id, ["pt"])
+                whole = cpu_seconds(stage.worker) - before
+            edited = EditedDub(stage, client, video_id, "pt", folder)
+            with report.timed("one line"):
+                await _prove_one_line(report, stage, edited, whole_cpu_seconds=whole, short=short)
+            with report.timed("removed line"):
+                await _prove_removed_line(report, edited)
+            with report.timed("editors and random edits"):
+                await _prove_editors(report, edited)
+                await prove_random_edits(report, edited, edits=SHORT_EDITS if short else LONG_EDITS)
+
+
+async def _prove_one_line(
+    report: Report, stage: Stage, edited: EditedDub, *, whole_cpu_seconds: float, short: bool
+) -> None:
+    """A new text for one line: one synthesis, the price of its time, and the same samples elsewhere."""
+    read, mix = await edited.read(), await edited.mix()
+    line = read["segments"][len(read["segments"]) // 2]
+    (await edited.patch(read["revision"], {"id": line["id"], "text": NEW_TEXT})).raise_for_status()
+    spoken, cpu = len(_syntheses(stage)), cpu_seconds(stage.worker)
+    quote, charged = await edited.regenerate()
+    share = (cpu_seconds(stage.worker) - cpu) / whole_cpu_seconds
+    resynthesized = len({each["line"] for each in _syntheses(stage)[spoken:]})
+    after = await edited.read()
+    report.claim("lines that were spoken again", expected="1", measured=resynthesized, holds=resynthesized == 1)
+    if short:  # what encodes the track weighs more in a short video
+        report.note(f"CPU time, relative to the whole dub: {share:.3f}")
+    else:
+        expected, holds = f"<= {MAX_CPU_SHARE}", share <= MAX_CPU_SHARE
+        report.claim("CPU time, relative to the whole dub", expected=expected, measured=f"{share:.3f}", holds=holds)
+    equal = charged == round(quote["credits"] * 1000)
+    measured = f"{charged / 1000} for {quote['seconds']} s"
+    report.claim("the charge equals the quote", expected=str(quote["credits"]), measured=measured, holds=equal)
+    changed = np.any(mix != await edited.mix(), axis=0)
+    published = next(each["published"] for each in after["segments"] if each["id"] == line["id"])
+    start = min(line["published"]["start"], published["start"])
+    end = max(each["start"] + each["duration"] for each in (line["published"], published))
+    changed[max(0, round((start - 0.05) * MIX_RATE)) : round((end + 0.05) * MIX_RATE)] = False
+    others = [each["published"] for each in after["segments"] if each["id"] != line["id"]]
+    same = others == [each["published"] for each in read["segments"] if each["id"] != line["id"]]
+    identical = not changed.any() and same and bool(np.any(mix))
+    measured = f"{int(changed.sum())} samples of other lines differ"
+    report.claim("all other samples of the mix are the same", expected="0", measured=measured, holds=identical)
+    ids = [[each["id"] for each in one["segments"]] for one in (read, after)]
+    kept = ids[0] == ids[1] and not any(each["stale"] for each in after["segments"])
+    report.claim("lines keep their ids, and none is outdated", expected="True", measured=kept, holds=kept)
+    error_ms = abs(published["start"] - line["start"]) * 1000
+    report.figures(
+        resynthesized=resynthesized,
+        cpu_share=round(share, 4),
+        unchanged_identical=identical,
+        charge_equals_quote=equal,
+        line_ids_kept=kept,
+    )
+    await _prove_starts(report, after, error_ms)
+
+
+async def _prove_starts(report: Report, read: dict[str, Any], error_ms: float) -> None:
+    errors = [
+        abs(each["published"]["start"] - each["start"]) * 1000 for each in read["segments"] if "published" in each
+    ]
+    p95 = float(np.percentile([*errors, error_ms], 95))
+    report.claim(
+        "start of lines after it (p95)",
+        expected=f"<= {MAX_START_ERROR_MS:g} ms",
+        measured=f"{p95:.0f} ms",
+        holds=p95 <= MAX_START_ERROR_MS,
+    )
+    report.figures(line_start_ms_p95=round(p95, 1))
+
+
+async def _prove_removed_line(report: Report, edited: EditedDub) -> None:
+    """A line whose segments are deleted leaves only the background."""
+    read = await edited.read()
+    line = read["segments"][1]
+    (await edited.edit_transcript({"op": "delete", "ids": line["segmentIds"]})).raise_for_status()
+    stale = {each["id"]: each["stale"] for each in (await edited.read())["segments"] if each["stale"]}
+    quote, charged = await edited.regenerate()
+    mix, background = await edited.mix(), await edited.background()
+    published = line["published"]
+    first, last = round(published["start"] * MIX_RATE), round((published["start"] + published["duration"]) * MIX_RATE)
+    foreign = int(np.any(mix[:, first:last] != background[:, first:last], axis=0).sum())
+    holds = foreign == 0 and stale == {line["id"]: ["removed"]} and charged == round(quote["credits"] * 1000)
+    report.claim(
+        "samples of anything but the background where a line was removed", expected="0", measured=foreign, holds=holds
+    )
+    gone = line["id"] not in {each["id"] for each in (await edited.read())["segments"]}
+    report.claim("... and the line is gone", expected="True", measured=gone, holds=gone)
+    report.figures(foreign_audio=foreign)
+
+
+async def _prove_editors(report: Report, edited: EditedDub) -> None:
+    """Editors who send changes at the same time, each until it is accepted, lose none."""
+    read = await edited.read()
+    rng = random.Random(7)
+
+    async def edit(number: int) -> tuple[str, float]:
+        line = read["segments"][number % len(read["segments"])]["id"]
+        speed, revision = round(rng.uniform(0.9, 1.1), 3), read["revision"]
+        while True:
+            change = {"id": line, "pronunciation": {f"word{number}": str(speed)}}
+            response = await edited.patch(revision, change)
+            if response.status_code == 200:
+                return line, response.json()["revision"]
+            revision = response.json()["error"]["details"]["revision"]
+
+    accepted = await asyncio.gather(*(edit(number) for number in range(EDITORS)))
+    after = await edited.read()
+    revisions = {revision for _, revision in accepted}
+    present = {each["id"] for each in after["segments"] if each["edits"].get("pronunciation")}
+    lost = EDITORS - len(revisions) + len({line for line, _ in accepted} - present)
+    holds = lost == 0 and after["revision"] == read["revision"] + EDITORS
+    report.claim(f"edits lost by {EDITORS} concurrent editors", expected="0", measured=lost, holds=holds)
+    report.figures(lost_edits=lost)
+    changes = [{"id": id_, "pronunciation": None} for id_ in sorted(present)]
+    (await edited.patch(after["revision"], *changes)).raise_for_status()
+
+
+def _syntheses(stage: Stage) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stage.worker.read_log().splitlines() if SYNTHESIS_EVENT in line]
+
+
+if __name__ == "__main__":
+    sys.exit(prove("Editing", proof, needs=NEEDS))
