@@ -265,6 +265,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "POST /glossary/terms": [Sample(TERM, status=201), Sample({**TERM, "keep": False}, status=201, caller="a member")],
     "GET /glossary/terms/{termId}": [Sample(), Sample(of="a new term"), Sample(caller="a member")],
     "PATCH /glossary/terms/{termId}": [
+        Sample({"note": "Of a lock."}),
         Sample({"term": f"gate {SHORT}"}, of="a new term"),
         Sample({"note": None}, of="a new term"),
         Sample({"note": "Of a dam."}, caller="a member"),
