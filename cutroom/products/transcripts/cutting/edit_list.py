@@ -3,6 +3,7 @@
 Cuts are in the silence beside the deleted words, on the edges of frames, and never inside of a word that is kept.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -125,8 +126,9 @@ def _joined(deleted: Sequence[Span], gap: float, kept: Sequence[Span]) -> list[S
 def _padded(span: Span, kept: Sequence[Span]) -> Span:
     """A span with a part of the silence on both sides."""
     start, end = span
-    before = max((until for _, until in kept if until <= start), default=0.0)
-    after = min((begin for begin, _ in kept if begin >= end), default=end + 2 * PAD_SECONDS)
+    at = bisect_left(kept, end, key=lambda each: each[0])  # the first kept span after it; the one before ends earlier
+    before = kept[at - 1][1] if at else 0.0
+    after = kept[at][0] if at < len(kept) else end + 2 * PAD_SECONDS
     return start - min(PAD_SECONDS, (start - before) / 2), end + min(PAD_SECONDS, (after - end) / 2)
 
 
