@@ -64,7 +64,7 @@ class JobKey:
     language: str | None = None
     product: DubProduct | None = None
     automation: AutomationType | None = None
-    revision: int | None = None  # of captions whose segments are regenerated
+    revision: int | None = None  # of the captions or the transcript that the job changes
 
     @property
     def id(self) -> str:
@@ -93,11 +93,11 @@ def _with_details(kind: JobKind, subject: str, details: list[str]) -> JobKey | N
         case JobType.CAPTIONS, [language, *rest] if is_language(language) and _is_revision(rest):
             revision = int(rest[0]) if rest else None
             return JobKey(kind, subject, language=canonical_language(language), revision=revision)
+        case JobType.TRANSCRIPT, [revision] if _REVISION.fullmatch(revision):
+            return JobKey(kind, subject, revision=int(revision))
         case JobType.PACKAGING, [automation] if automation in set(AutomationType):
             return JobKey(kind, subject, automation=AutomationType(automation))
-        case JobType.DUB | JobType.CAPTIONS | JobType.PACKAGING, _:
-            return None
-        case _, []:
+        case _, [] if kind not in {JobType.DUB, JobType.CAPTIONS, JobType.PACKAGING}:
             return JobKey(kind, subject)
         case _:
             return None

@@ -259,8 +259,8 @@ async def _update_video(
 async def update_video_stage(
     connection: Connection, library_id: str, key: JobKey, video_id: str | None, *, state: State
 ) -> None:
-    """Copy the state of an import or transcript to its video."""
-    if video_id is None or key.type not in {JobType.IMPORT, JobType.TRANSCRIPT}:
+    """Copy the state of an import or transcript to its video; a repeated recognition leaves the video as it is."""
+    if video_id is None or key.revision is not None or key.type not in {JobType.IMPORT, JobType.TRANSCRIPT}:
         return
     stage: Literal["import", "transcript"] = "import" if key.type is JobType.IMPORT else "transcript"
     await set_stage_status(connection, library_id, video_id, stage=stage, state=state)

@@ -14,7 +14,7 @@ from cutroom.credits.rules import Charge
 from cutroom.credits.service import is_subscriber
 from cutroom.errors import Code, CutroomError
 from cutroom.jobs.cancellation import EndedJob, already_ended, lock_job, public_job_key
-from cutroom.jobs.ids import JobKind, JobType, parse_job_id
+from cutroom.jobs.ids import JobKey, JobKind, JobType, parse_job_id
 from cutroom.jobs.lifecycle import update_video_stage
 from cutroom.jobs.schemas import Job
 from cutroom.jobs.service import NewJob, get_job, request_jobs
@@ -63,7 +63,7 @@ async def retry_job(
         row["video_id"],
         plan=row["plan"],
         depends_on=row["depends_on"],
-        charge=_new_charge(key.type, row["charge"], principal),
+        charge=_new_charge(key, row["charge"], principal),
         needs_language=key.type in TRANSLATED,
     )
     ((created, _),) = await request_jobs(connection, principal, [new_job], prices=prices, now=now)
@@ -77,7 +77,7 @@ async def price_retry(connection: Connection, principal: Principal, job_id: str,
     row = await connection.fetchrow(
         "SELECT charge, video_id FROM jobs WHERE library_id = $1 AND id = $2", principal.library_id, key.id
     )
-    charge = _new_charge(key.type, row["charge"], principal) if row is not None else None
+    charge = _new_charge(key, row["charge"], principal) if row is not None else None
     if row is None or charge is None:
         return 0
     duration = await get_milliseconds(connection, principal.library_id, row["video_id"])
@@ -107,12 +107,12 @@ def _require_files(depends_on: Sequence[str]) -> None:
         raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "missing_input"})
 
 
-def _new_charge(job_type: JobKind, stored: Mapping[str, Any] | None, principal: Principal) -> Charge | None:
+def _new_charge(key: JobKey, stored: Mapping[str, Any] | None, principal: Principal) -> Charge | None:
     """The same items, charged to the balance: the reservation was settled with the first attempt.
 
-    A transcript is charged only to a line that was reserved for it, which it claims when it ends.
+    The transcript of an import is charged only to a line that was reserved for it, which it claims when it ends.
     """
-    if stored is None or job_type is JobType.TRANSCRIPT:
+    if stored is None or (key.type is JobType.TRANSCRIPT and key.revision is None):
         return None
     charge = Charge.from_json(stored)
     return replace(charge, is_subscriber=is_subscriber(principal), reservation_id=None, line_ids=())

@@ -47,10 +47,11 @@ async def claim_transcript_line(
 ) -> bool:
     """Charge a transcript to an unused line that was reserved for it, of one reservation or of any.
 
-    Imports create transcripts for free, so without such a line there is nothing to charge.
+    Imports create transcripts for free, so without such a line there is nothing to charge. A repeated recognition
+    was charged when it was requested.
     """
     key = parse_job_id(job_id)
-    if key is None or key.type is not JobType.TRANSCRIPT or video_id is None:
+    if key is None or key != JobKey(JobType.TRANSCRIPT, key.subject) or video_id is None:
         return False
     line = await claim_unused_line(
         connection, library_id, TRANSCRIPT, video_id=video_id, reservation_id=reservation_id, holder=holder, now=now

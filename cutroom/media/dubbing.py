@@ -12,8 +12,10 @@ from cutroom.media.process import MediaError, Reason
 from cutroom.media.sandbox import GIB, INPUT, Sandbox, SandboxLimits, ffmpeg, input_url
 
 LIMITS = SandboxLimits(wall_seconds=900, cpu_seconds=600, file_bytes=32 * GIB)
-_REPRODUCIBLE = ("-map_metadata", "-1", "-fflags", "+bitexact", "-flags:a", "+bitexact")
-BIT_RATE = "192k"
+REPRODUCIBLE = ("-map_metadata", "-1", "-fflags", "+bitexact", "-flags:a", "+bitexact")
+TRACK_RATE = 48_000
+TRACK_ENCODER = ("-c:a", "aac", "-b:a", "192k")
+TRACK_FILE = ("-movflags", "+faststart", "-f", "mp4")
 # Oversampling lets the limiter catch inter-sample peaks.
 PEAK_RATE = 192_000
 SILENCE_LUFS = -70.0
@@ -58,7 +60,7 @@ async def decode_range(
 async def encode_flac(path: Path, *, rate: int, channels: int, output: Path, sandbox: Sandbox) -> Path:
     """Encodes raw 32-bit float samples as FLAC."""
     raw = ["-f", "f32le", "-ar", str(rate), "-ac", str(channels), "-protocol_whitelist", "file", "-i", input_url()]
-    arguments = [*raw, "-c:a", "flac", "-sample_fmt", "s16", *_REPRODUCIBLE, "-f", "flac", "encoded.flac"]
+    arguments = [*raw, "-c:a", "flac", "-sample_fmt", "s16", *REPRODUCIBLE, "-f", "flac", "encoded.flac"]
     await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, limits=LIMITS)
     return output / "encoded.flac"
 
@@ -93,34 +95,24 @@ async def join_flac(paths: Sequence[Path], *, output: Path, sandbox: Sandbox) ->
     """Concatenates FLAC files."""
     listed = write_concat_list(paths, output)
     arguments = ["-f", "concat", "-protocol_whitelist", "file", "-i", f"file:{listed.name}", "-map", "0:a:0"]
-    arguments += ["-c:a", "flac", *_REPRODUCIBLE, "-f", "flac", "joined.part"]
+    arguments += ["-c:a", "flac", *REPRODUCIBLE, "-f", "flac", "joined.part"]
     await ffmpeg(sandbox, arguments, inputs={}, output=output, limits=LIMITS)
     joined = output / "joined.flac"
     (output / "joined.part").replace(joined)
     return joined
 
 
+def track_filter(*, gain_db: float, peak: float) -> str:
+    """Gain and a peak limit."""
+    limiter = f"alimiter=limit={peak:.4f}:attack=2:release=60:level=disabled:latency=1"
+    return f"volume={gain_db:.3f}dB,aresample={PEAK_RATE},{limiter},aresample={TRACK_RATE}"
+
+
 async def write_track(
     path: Path, *, gain_db: float, peak: float, language: str, output: Path, sandbox: Sandbox
 ) -> Path:
     """Encodes a finished language track as AAC in MP4, with gain and a peak limit."""
-    chain = (
-        f"volume={gain_db:.3f}dB,aresample={PEAK_RATE},alimiter=limit={peak:.4f}:attack=2:release=60:level=disabled:latency=1,"
-        "aresample=48000"
-    )
-    arguments = [
-        *input_options(Container.FLAC),
-        "-map",
-        "0:a:0",
-        "-af",
-        chain,
-        "-c:a",
-        "aac",
-        "-b:a",
-        BIT_RATE,
-        *_REPRODUCIBLE,
-    ]
-    arguments += ["-metadata:s:a:0", f"language={language}"]
-    arguments += ["-movflags", "+faststart", "-f", "mp4", "track.m4a"]
+    arguments = [*input_options(Container.FLAC), "-map", "0:a:0", "-af", track_filter(gain_db=gain_db, peak=peak)]
+    arguments += [*TRACK_ENCODER, *REPRODUCIBLE, "-metadata:s:a:0", f"language={language}", *TRACK_FILE, "track.m4a"]
     await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, limits=LIMITS)
     return output / "track.m4a"

@@ -186,6 +186,10 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample({"revision": 4, "format": "srt", "content": SRT}, fresh=True),
         Sample({"revision": 4, "format": "text", "content": "Words."}, fresh=True),
     ],
+    "POST /videos/{videoId}/transcript/recognize": [
+        Sample({"revision": 4}, status=202, fresh=True),
+        Sample({"revision": 4, "language": "pt"}, status=202, fresh=True),
+    ],
     "GET /videos/{videoId}/transcript/edit-list": [
         Sample(),
         Sample(query={"format": "edl"}),

@@ -34,6 +34,7 @@ EXTRA_RULES = {
     "undoEdit": "names of unknown fields contain no NUL character",
     "redoEdit": "names of unknown fields contain no NUL character",
     "importTranscript": "the content is of its format, and is what is said in the recording",
+    "recognizeTranscript": "the language can be recognized",
     "restoreRevision": "names of unknown fields contain no NUL character",
     "listSegments": "the dub is finished",
     "editSegments": "the dub is finished, lines exist, and times fit their neighbors",

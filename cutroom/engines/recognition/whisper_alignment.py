@@ -9,6 +9,7 @@ from cutroom.engines.models.device import Device
 from cutroom.engines.recognition.port import Word
 from cutroom.engines.recognition.whisper import WINDOW_SECONDS, load_whisper
 from cutroom.engines.recognition.whisper_languages import whisper_code
+from cutroom.engines.recognition.word_onsets import start_at_onsets
 from cutroom.engines.recognition.word_timestamps import RecognizedToken, align_words, uses_spaces
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from cutroom.engines.types import Samples
 
 MIN_SECONDS = 0.1
+# After the sound: the attention to the last words is sharper. Longer silence changes nothing.
+SILENCE_SECONDS = 2
+FRAMES_PER_SECOND = 100
+MAX_FRAMES = round(WINDOW_SECONDS * FRAMES_PER_SECOND)
 # The decoder reads at most this many tokens of text.
 MAX_TOKENS = 440
 
@@ -23,8 +28,8 @@ MAX_TOKENS = 440
 class WhisperAligner:
     """Shares the model with the recognizer of the process; the model itself serializes concurrent calls.
 
-    Only as much sound is encoded as there is, not the 30 s that transcription pads it to: the text is known, and the
-    encoder takes most of the time.
+    Only as much sound is encoded as there is, with a short silence, not the 30 s that transcription pads it to: the
+    text is known, and the encoder takes most of the time.
     """
 
     max_seconds = WINDOW_SECONDS
@@ -43,13 +48,15 @@ class WhisperAligner:
         if not tokens or len(tokens) > MAX_TOKENS:
             return ()
         try:
-            features = self._model.feature_extractor(samples, padding=0)
-            features = features[..., : features.shape[-1] // 2 * 2]
+            features = self._model.feature_extractor(samples, padding=SILENCE_SECONDS * SAMPLE_RATE)
+            features = features[..., : min(features.shape[-1], MAX_FRAMES) // 2 * 2]
             encoded = self._model.encode(features)
-            [found] = self._model.find_alignment(tokenizer, [tokens], encoded, features.shape[-1])
+            frames = min(features.shape[-1], round(seconds * FRAMES_PER_SECOND)) // 2 * 2
+            [found] = self._model.find_alignment(tokenizer, [tokens], encoded, frames)
         except (RuntimeError, ValueError, IndexError) as error:
             raise EngineError(f"The model {self.name} failed to align.") from error
-        return align_words(_tokens(found), speech=[TimeSpan(0.0, seconds)], spaced=uses_spaces(language))
+        words = align_words(_tokens(found), speech=[TimeSpan(0.0, seconds)], spaced=uses_spaces(language))
+        return start_at_onsets(words, samples)
 
     def _tokenizer(self, language: str) -> Any:  # noqa: ANN401 (of faster-whisper)
         from faster_whisper.tokenizer import Tokenizer  # type: ignore[import-untyped]  # noqa: PLC0415 (loads an engine)

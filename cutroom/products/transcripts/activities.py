@@ -5,7 +5,7 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from temporalio import activity
@@ -18,6 +18,8 @@ from cutroom.engines.recognition.separated_voice import SeparatedVoiceRecognizer
 from cutroom.engines.registry import Engines
 from cutroom.engines.samples import duration_of, read_blocks, read_samples
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
+from cutroom.errors import Code, CutroomError
+from cutroom.jobs.ids import parse_job_id
 from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import job_step
@@ -46,6 +48,10 @@ from cutroom.products.transcripts.chunks import (
     speech_within,
     transcription_share,
 )
+from cutroom.products.transcripts.cues import CueSheet
+from cutroom.products.transcripts.editing.history import RevisionKind, compare
+from cutroom.products.transcripts.editing.revisions import find_state, read_document
+from cutroom.products.transcripts.editing.service import publish_edited
 from cutroom.products.transcripts.question_marks import mark_questions
 from cutroom.products.transcripts.segmentation import TranscriptSegment, split_segments
 from cutroom.products.transcripts.service import StoredTranscript
@@ -166,30 +172,25 @@ class TranscriptActivities:
             names = [f"chunk-{chunk.index:05}.json" for chunk in plan.chunks]
             chunks = [read_chunk(await self._read(_work_path(job, video_id, name))) for name in names]
             segments = mark_questions(await asyncio.to_thread(self._segments, chunks, language), language=language)
-            stored = service.alignment_path(job.library_id, video_id)
-            await self.storage.put(stored, write_alignment(segments, language=language))
-            sheet = await store_subtitles(
-                self.storage,
-                segments,
-                library_id=job.library_id,
-                video_id=video_id,
-                language=language,
-                until_seconds=plan.duration_seconds,
-            )
             speakers = list(dict.fromkeys(segment.speaker for segment in segments))
             engine = ", ".join(sorted({chunk.engine for chunk in chunks})) or "none needed"
             transcript = StoredTranscript(
                 language=language,
                 segments=segment_rows(segments),
                 speakers=[{"id": name, "label": name.replace("speaker_", "Speaker ")} for name in speakers],
-                alignment_path=stored,
+                alignment_path="" if _is_repeated(job) else service.alignment_path(job.library_id, video_id),
                 engine=engine,
             )
-            async with self.database.transaction(job.library_id) as connection:
-                await require_running(connection, job)
-                await service.save_transcript(
-                    connection, job.library_id, video_id, transcript=transcript, now=self.clock()
-                )
+            if _is_repeated(job):
+                sheet = await self._replace(job, video_id, transcript, segments, until_seconds=plan.duration_seconds)
+            else:
+                await self.storage.put(transcript.alignment_path, write_alignment(segments, language=language))
+                sheet = await self._store_subtitles(job, video_id, segments, language, plan.duration_seconds)
+                async with self.database.transaction(job.library_id) as connection:
+                    await require_running(connection, job)
+                    await service.save_transcript(
+                        connection, job.library_id, video_id, transcript=transcript, now=self.clock()
+                    )
         return {
             "language": language,
             "durationSeconds": round(plan.duration_seconds, 3),
@@ -199,6 +200,53 @@ class TranscriptActivities:
             "engine": engine,
             **reading_speed_report(sheet),
         }
+
+    async def _replace(
+        self,
+        job: JobRef,
+        video_id: str,
+        transcript: StoredTranscript,
+        segments: Sequence[TranscriptSegment],
+        *,
+        until_seconds: float,
+    ) -> CueSheet:
+        """Store what was recognized as a new revision; its files replace the old ones under the lock of its row."""
+        library_id = job.library_id
+        async with self.database.transaction(library_id) as connection:
+            await require_running(connection, job)
+            before = await find_state(connection, library_id, video_id, lock=True)
+            if before is None:
+                raise CutroomError(Code.FAILED_PRECONDITION, details={"reason": "transcript"})
+            document = await read_document(connection, library_id, video_id, before)
+            state = await service.save_transcript(
+                connection, library_id, video_id, transcript=transcript, now=self.clock()
+            )
+            if before.revision != state.revision:
+                await publish_edited(
+                    connection,
+                    library_id,
+                    video_id,
+                    revision=state.revision,
+                    kind=RevisionKind.RECOGNITION,
+                    changes=compare(document, state.published),
+                    now=self.clock(),
+                )
+            kept = [replace(each, deleted=row["deleted"]) for each, row in zip(segments, state.segments, strict=True)]
+            await self.storage.put(state.alignment_path, write_alignment(kept, language=state.language))
+            shown = [each for each in kept if not each.deleted]
+            return await self._store_subtitles(job, video_id, shown, state.language, until_seconds)
+
+    async def _store_subtitles(
+        self, job: JobRef, video_id: str, segments: Sequence[TranscriptSegment], language: str, until_seconds: float
+    ) -> CueSheet:
+        return await store_subtitles(
+            self.storage,
+            segments,
+            library_id=job.library_id,
+            video_id=video_id,
+            language=language,
+            until_seconds=until_seconds,
+        )
 
     def _segments(self, chunks: Sequence[TranscribedChunk], language: str) -> list[TranscriptSegment]:
         words = [word for chunk in chunks for word in chunk.words]
@@ -239,6 +287,13 @@ def _with_progress(
         report_progress(seconds / duration_seconds)
 
 
+def _is_repeated(job: JobRef) -> bool:
+    """Whether there is a transcript already, of which the job makes a new revision."""
+    key = parse_job_id(job.job_id)
+    return key is not None and key.revision is not None
+
+
 def _work_path(job: JobRef, video_id: str, name: str) -> str:
     """The same for every attempt, so that a retried job reuses the chunks of the one before."""
-    return video_path(job.library_id, video_id, f"transcript/chunks/{name}")
+    folder = f"transcript/chunks/again-{job.job_id}" if _is_repeated(job) else "transcript/chunks"
+    return video_path(job.library_id, video_id, f"{folder}/{name}")

@@ -7,6 +7,7 @@ from cutroom.products.transcripts import export, routes, service, worker
 from cutroom.products.transcripts.cutting import routes as cutting_routes
 from cutroom.products.transcripts.editing import routes as editing_routes
 from cutroom.products.transcripts.editing.workflow import AlignTranscriptWorkflow
+from cutroom.products.transcripts.recognition import routes as recognition_routes
 from cutroom.products.transcripts.workflow import TranscriptWorkflow
 
 PRODUCT = Product(
@@ -21,7 +22,7 @@ PRODUCT = Product(
         ),
     ),
     workflows=(AlignTranscriptWorkflow,),
-    routers=(routes.router, editing_routes.router, cutting_routes.router),
+    routers=(routes.router, editing_routes.router, cutting_routes.router, recognition_routes.router),
     check_bundle=service.check_bundle,
     owns=Ownership(
         tables=("transcripts", "transcript_revisions"),

@@ -83,7 +83,7 @@ def subtitle_paths(library_id: str, video_id: str, *, language: str) -> tuple[st
 
 @dataclass(frozen=True, slots=True)
 class StoredTranscript:
-    """A transcript as stored in the database."""
+    """A transcript as stored in the database; without a path of its own, its words belong to its revision."""
 
     language: str
     segments: Sequence[Mapping[str, Any]]
@@ -197,8 +197,8 @@ async def _has_subtitles(connection: Connection, library_id: str, video_id: str,
 
 async def save_transcript(
     connection: Connection, library_id: str, video_id: str, *, transcript: StoredTranscript, now: datetime
-) -> None:
-    """Store what an engine recognized, and set the video's language.
+) -> TranscriptState:
+    """Store what an engine recognized, set the video's language, and return what is stored now.
 
     If there is a transcript already, this is a new revision of it, in which segments of the same sound keep their ids.
     """
@@ -219,6 +219,9 @@ async def save_transcript(
         await _save_again(connection, library_id, video_id, state, transcript=transcript, now=now)
     if transcript.language != UNKNOWN_LANGUAGE:
         await set_transcript_language(connection, library_id, video_id, language=transcript.language)
+    stored = await find_state(connection, library_id, video_id)
+    assert stored is not None
+    return stored
 
 
 async def _save_again(
@@ -250,7 +253,7 @@ async def _save_again(
         revision=revision,
         segments=segments,
         speakers=transcript.speakers,
-        alignment_path=transcript.alignment_path,
+        alignment_path=transcript.alignment_path or revision_words_path(library_id, video_id, revision),
     )
     await connection.execute(
         """UPDATE transcripts SET language = $3, engine = $4, created_at = $5, recognized_revision = $6
@@ -318,7 +321,9 @@ async def check_bundle(
 
 
 async def discard(connection: Connection, job: EndedJob) -> None:
-    """Removes a transcript that was stored, but whose job has not become ready."""
+    """Removes a transcript that was stored, but whose job has not become ready. Another recognition keeps it."""
+    if job.key.revision is not None:
+        return
     await connection.execute(
         "DELETE FROM transcripts WHERE library_id = $1 AND video_id = $2", job.library_id, job.video_id
     )

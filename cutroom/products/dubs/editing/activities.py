@@ -37,12 +37,14 @@ from cutroom.products.dubs.editing.redub_lines import (
 )
 from cutroom.products.dubs.editing.staleness import line_states
 from cutroom.products.dubs.editing.state import DubKey, find_dub, read_published
+from cutroom.products.dubs.editing.track_splicing import changed_spans, publish_spliced
 from cutroom.products.dubs.report import line_sync, sync_report
 from cutroom.products.dubs.script import (
     CHUNK_SECONDS,
     AssignedVoice,
     DubBatch,
     DubScript,
+    LineSchedule,
     PlacedLine,
     broken_terms,
     dub_segments,
@@ -191,9 +193,14 @@ class RedubActivities:
         recognized = json.loads(await self.artifacts.read(dub.path(RECOGNIZED)))
         known_gain: float | None = json.loads(await self.artifacts.read(dub.path(TRACK)))["gain_db"]
         async with self._step(job, "mixing", progress=progress.PUBLISHED):
-            path, gain_db = await mixdown.publish_track(
-                self.artifacts, dub=dub, chunks=mixed, name="track.m4a", seconds=None, gain_db=known_gain
+            path = (
+                await self._splice(dub, script, schedule, mixed, gain_db=known_gain) if known_gain is not None else None
             )
+            gain_db = known_gain
+            if path is None or gain_db is None:
+                path, gain_db = await mixdown.publish_track(
+                    self.artifacts, dub=dub, chunks=mixed, name="track.m4a", seconds=None, gain_db=known_gain
+                )
             made = republished(lines, script.lines, schedule, voices=voices, recognized=recognized)
             heard = {str(each.line.number): each.recognized for each in made if each.recognized is not None}
             sync = sync_report([line_sync(script, line, heard) for line in schedule.lines])
@@ -204,6 +211,30 @@ class RedubActivities:
             "regeneratedLines": len(request.lines),
             "sync": {name: value for name, value in sync.items() if name != "segments"},
         }
+
+    async def _splice(
+        self, dub: DubRef, script: DubScript, schedule: LineSchedule, mixed: list[str], *, gain_db: float
+    ) -> str | None:
+        """The published track with what has changed; None if it cannot be used."""
+        key = DubKey(dub.library_id, dub.video_id, dub.language, dub.product)
+        async with self.database.transaction(dub.library_id) as connection:
+            state = await find_dub(connection, key)
+        if state is None or state.audio_path is None:
+            return None
+        before = replace(dub, generation=state.generation)
+        if not await self.artifacts.exists(before.path(f"{SCHEDULE}.json")):
+            return None
+        duration = script.duration_seconds
+        spans = changed_spans(await self.artifacts.schedule(before, SCHEDULE), schedule, duration_seconds=duration)
+        return await publish_spliced(
+            self.artifacts,
+            dub=dub,
+            published=state.audio_path,
+            chunks=mixed,
+            spans=spans,
+            duration_seconds=duration,
+            gain_db=gain_db,
+        )
 
     async def _publish(
         self, job: JobRef, dub: DubRef, published: PublishedDub, path: str, sync: dict[str, Any]

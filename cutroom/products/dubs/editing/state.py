@@ -13,7 +13,7 @@ from cutroom.products.dubs.script import read_schedule, read_script, read_voices
 from cutroom.products.dubs.service import dub_path
 from cutroom.products.transcripts.document import TranscriptDocument
 
-_STATE = """SELECT revision, edits, lines, generation, redub_job_id FROM dubs
+_STATE = """SELECT revision, edits, lines, generation, redub_job_id, audio_path FROM dubs
     WHERE library_id = $1 AND video_id = $2 AND language = $3 AND product = $4 AND completion = 'complete'"""
 _KEPT = ("script.json", "schedule.json", "voices.json")
 
@@ -41,6 +41,7 @@ class DubState:
     published: Mapping[str, Any] | None  # the record of its lines; None if it was made before there were any
     generation: str  # the regeneration that published it
     redub_job_id: str | None  # the last one
+    audio_path: str | None  # of the published track
 
 
 async def find_dub(connection: Connection, key: DubKey, *, lock: bool = False) -> DubState | None:
@@ -49,7 +50,7 @@ async def find_dub(connection: Connection, key: DubKey, *, lock: bool = False) -
     if row is None:
         return None
     edits = {line: LineEdits(**each) for line, each in row["edits"].items()}
-    return DubState(row["revision"], edits, row["lines"], row["generation"], row["redub_job_id"])
+    return DubState(row["revision"], edits, row["lines"], row["generation"], row["redub_job_id"], row["audio_path"])
 
 
 async def read_published(storage: Storage, key: DubKey, state: DubState, document: TranscriptDocument) -> PublishedDub:
