@@ -29,6 +29,8 @@ KEPT_TABLES = {"jobs", "escrow_lines"}
 # Values that check constraints ask for.
 CHECKED = {
     "output_copies.status": "pending",
+    "review_comments.author_kind": "guest",
+    "review_links.role": "view",
     "sources.type": "https",
     "upload_sessions.state": "complete",
     "playbacks.state": "ready",
