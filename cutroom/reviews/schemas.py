@@ -157,7 +157,7 @@ class ReviewComment(ApiModel):
     video_id: str
     time: Annotated[float, Field(description=_TIME)]
     segment_id: Annotated[Omittable[str], Field(description=_SEGMENT)] = None
-    language: Annotated[Omittable[str], Field(description=_LANGUAGE)] = None
+    language: Annotated[Omittable[LanguageCode], Field(description=_LANGUAGE)] = None
     text: str
     author_kind: Annotated[
         Literal["person", "key", "guest"],

@@ -4,6 +4,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from cutroom.console.framework.forms import Form
 from cutroom.console.framework.page_context import PageContext, error_text, page, parse, redirect
 from cutroom.console.pages.reviews.guest_entry import studio_of
 from cutroom.errors import CutroomError, invalid_field
@@ -24,14 +25,8 @@ async def show_comments(context: PageContext) -> Response:
 
 async def add_comment(context: PageContext) -> Response:
     video_id, form = context.request.path_params["video_id"], context.form
-    document: dict[str, Any] = {"time": _seconds(form.text("time")), "text": form.text("text").replace("\r\n", "\n")}
-    document |= {
-        name: form.text(field)
-        for name, field in (("language", "language"), ("segmentId", "segment"))
-        if form.text(field)
-    }
     try:
-        new = parse(NewReviewComment, document)
+        new = _parse_comment(form)
         async with context.call.connection.transaction():
             await _create(context, video_id, new)
     except CutroomError as error:
@@ -39,6 +34,14 @@ async def add_comment(context: PageContext) -> Response:
             context, _panel_template(context), status=error.status, error=error_text(error), typed=form.text("text")
         )
     return await _saved(context)
+
+
+def _parse_comment(form: Form) -> NewReviewComment:
+    document: dict[str, Any] = {"time": _seconds(form.text("time")), "text": form.text("text").replace("\r\n", "\n")}
+    for name, field in (("language", "language"), ("segmentId", "segment")):
+        if value := form.text(field):
+            document[name] = value
+    return parse(NewReviewComment, document)
 
 
 async def _create(context: PageContext, video_id: str, new: NewReviewComment) -> None:
