@@ -102,15 +102,16 @@ async def test_guest_reaches_no_comment_of_another_video(
     guest = await open_link(GuestRole.EDIT)
     await guest.comment(video_id, "So that there is a token")
     other = await put_video(accounts, person.library_id, title="Other", spoken="No.")
-    row = {"library_id": person.library_id, "id": new_id(), "video_id": other, "time_seconds": 1.0, "text": "Hidden"}
+    hidden = new_id()
+    row = {"library_id": person.library_id, "id": hidden, "video_id": other, "time_seconds": 1.0, "text": "Hidden"}
     await insert(
         accounts.connection,
         "review_comments",
         {**row, "author_kind": "key", "user_id": person.user_id, "created_at": system_clock()},
     )
     for action in ("resolve", "delete"):
-        assert await act(guest, video_id, row["id"], action, resolved="true") == 404
-    assert await ids(accounts, other) == [row["id"]]
+        assert await act(guest, video_id, hidden, action, resolved="true") == 404
+    assert await ids(accounts, other) == [hidden]
 
 
 async def test_members_comment_and_delete_all(
