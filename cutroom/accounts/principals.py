@@ -34,6 +34,7 @@ class PrincipalKind(StrEnum):
     KEY = "key"
     TOKEN = "token"  # noqa: S105 (a kind, not a secret)
     PERSON = "person"
+    GUEST = "guest"  # opened a review link, without an account
     SYSTEM = "system"
 
 
@@ -41,8 +42,8 @@ class PrincipalKind(StrEnum):
 class Principal:
     """An authenticated caller, bound to one library."""
 
-    id: str  # of the key, token or session
-    user_id: str
+    id: str  # of the key, token, session or review link
+    user_id: str  # of a guest: who created the link
     library_id: str
     workspace_id: str | None  # the library's id if it is a workspace
     role: Role
@@ -51,6 +52,21 @@ class Principal:
     scopes: frozenset[str]
     refuses_drafts: bool = False  # translations of draft quality need `acceptDraft`
     kind: PrincipalKind = PrincipalKind.KEY
+    video_id: str | None = None  # of a guest, who has access to no other video
+
+    @property
+    def is_guest(self) -> bool:
+        return self.kind is PrincipalKind.GUEST
+
+    @property
+    def author_id(self) -> str | None:
+        """The user who acts; None for a guest, who is none."""
+        return None if self.is_guest else self.user_id
+
+    def require_spending(self) -> None:
+        """Raises ROLE_CANNOT_PRODUCE for a guest: whoever has a review link spends no credits of the library."""
+        if self.is_guest:
+            raise CutroomError(Code.ROLE_CANNOT_PRODUCE)
 
     @property
     def may_write(self) -> bool:

@@ -14,7 +14,7 @@ class AuditEntryRow(Table):
 
     __tablename__ = "audit_entries"
     __table_args__ = (
-        CheckConstraint("actor_kind IN ('key', 'token', 'person', 'system')", name="actor_kind"),
+        CheckConstraint("actor_kind IN ('key', 'token', 'person', 'guest', 'system')", name="actor_kind"),
         CheckConstraint("sequence > 0", name="sequence"),
         Index("audit_entries_action_idx", "library_id", "action", "sequence"),
     )
@@ -24,7 +24,7 @@ class AuditEntryRow(Table):
     at: Mapped[Instant]
     action: Mapped[str] = mapped_column(Text)  # the operation's id, or a name such as member.remove
     actor_kind: Mapped[str] = mapped_column(Text)
-    actor_id: Mapped[Id]  # of the key, token or session; of the command for the system
+    actor_id: Mapped[Id]  # of the key, token, session or review link; of the command for the system
     user_id: Mapped[Id | None]
     targets: Mapped[dict[str, Any]] = mapped_column(JSONB)
     client_address: Mapped[str | None] = mapped_column(Text)

@@ -13,8 +13,10 @@ from cutroom.web.schema import ApiModel, Omittable
 class AuditLogActor(ApiModel):
     """Who performed an action."""
 
-    kind: Annotated[PrincipalKind, Field(description="`system` is an operator's command.")]
-    id: Annotated[str, Field(description="The id of the key, token or session.")]
+    kind: Annotated[
+        PrincipalKind, Field(description="`guest` opened a review link; `system` is an operator's command.")
+    ]
+    id: Annotated[str, Field(description="The id of the key, token, session or review link.")]
     user_id: Annotated[Omittable[str], Field(description="The user to whom it belongs.")] = None
 
 

@@ -37,7 +37,7 @@ class AuditActor:
     """Who did something."""
 
     kind: PrincipalKind
-    id: str  # of the key, token or session; of the command for the system
+    id: str  # of the key, token, session or review link; of the command for the system
     user_id: str | None = None
 
 
@@ -87,7 +87,7 @@ class AuditFilter:
 
 
 def actor_of(principal: Principal) -> AuditActor:
-    return AuditActor(principal.kind, principal.id, principal.user_id)
+    return AuditActor(principal.kind, principal.id, principal.author_id)
 
 
 def keyed_hash_of(secret_box: SecretBox) -> KeyedHash:

@@ -34,6 +34,9 @@ from cutroom.console.pages import (
 )
 from cutroom.console.pages.accounts import account, passkeys, password_reset, second_factor, sessions
 from cutroom.console.pages.oauth import apps, consent, tokens
+from cutroom.console.pages.reviews import comments as review_comments
+from cutroom.console.pages.reviews import guest_entry, presence
+from cutroom.console.pages.reviews import links as review_links
 
 
 class ImmutableStaticFiles(StaticFiles):
@@ -62,6 +65,9 @@ def console_routes() -> list[BaseRoute]:
         *job_actions.ROUTES,
         *product_deletion.ROUTES,
         *publishing.ROUTES,
+        *review_links.ROUTES,
+        *review_comments.ROUTES,
+        *presence.ROUTES,
         *files.ROUTES,
         *folders.ROUTES,
         *selection.ROUTES,
@@ -69,6 +75,7 @@ def console_routes() -> list[BaseRoute]:
         *voices.ROUTES,
         *characters.ROUTES,
         *brand_voices.ROUTES,
+        *guest_entry.ROUTES,
         *sign_in.ROUTES,
         *password_reset.ROUTES,
         *account.ROUTES,

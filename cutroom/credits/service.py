@@ -189,6 +189,7 @@ async def reserve(
     now: datetime,
 ) -> Reservation:
     """Hold the full price of a bundle in escrow until the reservation expires."""
+    principal.require_spending()
     duration, priced = await _price(connection, principal, video_id, rated=rated, prices=prices)
     if not priced:
         raise invalid_field("body", "A reservation needs at least one billable action.")

@@ -27,6 +27,7 @@ from cutroom.platform.settings import Settings
 from cutroom.platform.telemetry import AccessLog, configure_logging, configure_tracing, serve_metrics
 from cutroom.products.catalog import JOB_HOOKS, PRODUCTS
 from cutroom.retention import catalog as retention
+from cutroom.reviews.routes import router as reviews
 from cutroom.web.admission.admission import Admission
 from cutroom.web.app import create_app
 from cutroom.web.internal.cell_routes import router as cell
@@ -45,6 +46,7 @@ ROUTERS = (
     *(router for product in PRODUCTS for router in product.routers),
     credit,
     glossary,
+    reviews,
     webhooks,
     events,
     *retention.ROUTERS,

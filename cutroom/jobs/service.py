@@ -82,6 +82,8 @@ async def create_jobs(
     Videos are locked before dependencies, those before the jobs, jobs in id order, then the quotas, and the ledger
     last, to prevent deadlocks.
     """
+    if any(each.charge is not None for each in new_jobs):
+        principal.require_spending()
     for video_id in sorted({video_of(each.video_id, each.plan) or "" for each in new_jobs} - {""}):
         await keep_video(connection, principal.library_id, video_id)
     new_jobs = await _without_finished_dependencies(connection, principal.library_id, new_jobs)

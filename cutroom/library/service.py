@@ -70,7 +70,8 @@ async def get_revised_video(
     now: datetime | None = None,
 ) -> Revised[Video]:
     """Get a video with its revision."""
-    row = await connection.fetchrow(GET_VIDEO, principal.library_id, video_id) if is_id(video_id) else None
+    is_allowed = is_id(video_id) and principal.video_id in {None, video_id}
+    row = await connection.fetchrow(GET_VIDEO, principal.library_id, video_id) if is_allowed else None
     if row is None:
         raise not_found()
     poster = poster_url(row, storage) if storage is not None else None

@@ -23,7 +23,7 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 # Credentials and URL queries are redacted from every log line.
 # No word boundary in front: in encoded JSON, an escaped line break ends in the letter n.
-_SECRET = re.compile(r"(cr_|oat_|whsec_|pb_|fl_|ecert_|ml_|inv_)[0-9A-Za-z+/=]{8,}")
+_SECRET = re.compile(r"(cr_|oat_|whsec_|pb_|fl_|ecert_|ml_|inv_|rev_)[0-9A-Za-z+/=]{8,}")
 _QUERY = re.compile(r"(https?://[^\s\"?\\]+)\?[^\s\"\\]*", re.IGNORECASE)
 # PostgreSQL's details contain rows. In encoded JSON, they end with an escaped line break or with the string.
 _DETAIL = re.compile(r'(DETAIL:)(?:[^\\"]|\\[^n])*')

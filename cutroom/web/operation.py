@@ -46,6 +46,8 @@ class Operation:
             raise CutroomError(Code.INSUFFICIENT_SCOPE, details={"required": [self.scope.value]})
         if missing := [scope.value for scope in self.further_scopes if scope not in principal.scopes]:
             raise CutroomError(Code.INSUFFICIENT_SCOPE, details={"required": missing})
+        if self.access is Access.PRODUCE:
+            principal.require_spending()
         if self.access is not Access.READ and not principal.may_write:
             produces = self.access is Access.PRODUCE
             raise CutroomError(Code.ROLE_CANNOT_PRODUCE if produces else Code.PERMISSION_DENIED)

@@ -17,6 +17,7 @@ from cutroom.platform.db import Database
 from cutroom.platform.key_ring import REFRESH_SECONDS, followed_key_ring
 from cutroom.platform.messages.broadcast import Broadcaster
 from cutroom.platform.messages.changes import ChangeHub
+from cutroom.platform.presence import Presence
 from cutroom.platform.process.health import PostgresCheck, Readiness
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secret_box import SecretBox
@@ -51,6 +52,7 @@ class Runtime:
     authenticator: Authenticator
     limits: RateLimiter
     slots: Slots
+    presence: Presence
     idempotency: IdempotencyStore
     page_tokens: PageTokens
     last_use: LastUsedRecorder
@@ -110,6 +112,7 @@ async def open_runtime(
                     redis, failures_per_minute=settings.failed_credentials_per_minute, account=_account_limits(settings)
                 ),
                 slots=Slots(redis),
+                presence=Presence(redis),
                 idempotency=IdempotencyStore(secret_box),
                 page_tokens=PageTokens(secret_box),
                 last_use=LastUsedRecorder(database),

@@ -38,6 +38,7 @@ BAD_QUERIES = {
     "GET /videos/{videoId}/transcript/revisions/{revision}/comparison": {"to": "0"},
     "GET /videos/{videoId}/transcript/edit-list": {"frameRate": "26"},
     "GET /glossary/terms": {"limit": "0"},
+    "GET /videos/{videoId}/comments": {"limit": "0"},
     "GET /audit-log/export": {"since": "nonsense"},
 }
 MISSING = {

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
 from proofs.contract.stage import OWNER, ApiResponse, Stage
 from proofs.stage.access_fixtures import SPEECH
@@ -39,6 +41,7 @@ TERM = {
     "pronunciations": {"pt": "com pórta"},
     "note": "Of a dam.",
 }
+IN_A_WEEK = (system_clock() + timedelta(days=7)).isoformat()
 SPOKEN = SPEECH.model_dump(include={"text", "model_id"})
 
 
@@ -277,6 +280,24 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "DELETE /glossary/terms/{termId}": [Sample(of="a new term", status=204)],
     "POST /glossary/import": [Sample({"csv": f"term,language,keep\n{UNIQUE},en,true\n"})],
     "GET /glossary/export": [Sample(), Sample(caller="a member")],
+    "GET /videos/{videoId}/review-links": [Sample(), Sample(of="a new link"), Sample(caller="a member")],
+    "POST /videos/{videoId}/review-links": [
+        Sample({"role": "view"}, status=201, fresh=True),
+        Sample({"role": "edit", "expiresInDays": 90, "label": "Ana"}, status=201, fresh=True),
+        Sample({"role": "comment", "expiresAt": IN_A_WEEK}, status=201, caller="a member"),
+    ],
+    "DELETE /videos/{videoId}/review-links/{linkId}": [Sample(of="a new link", status=204)],
+    "GET /videos/{videoId}/comments": [Sample(), Sample(of="a new comment"), Sample(caller="a member")],
+    "POST /videos/{videoId}/comments": [
+        Sample({"time": 1.5, "text": "Louder."}, status=201, fresh=True),
+        Sample({"time": 0, "text": "Here.", "segmentId": "s1", "language": "pt"}, status=201, caller="a member"),
+    ],
+    "GET /videos/{videoId}/comments/{commentId}": [Sample(), Sample(of="a new comment"), Sample(caller="a member")],
+    "PATCH /videos/{videoId}/comments/{commentId}": [
+        Sample({"resolved": True}, of="a new comment"),
+        Sample({"text": "Softer.", "resolved": False}),
+    ],
+    "DELETE /videos/{videoId}/comments/{commentId}": [Sample(of="a new comment", status=204)],
     "DELETE /videos/{videoId}": [
         Sample(of="a new video", status=204),
         Sample(of="a trashed video", status=204, query={"permanently": "true"}),
@@ -369,6 +390,8 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         return {name: await insert_row()}
     new_states = {
         "a new product": stage.rows.new_product,
+        "a new link": stage.rows.review_link,
+        "a new comment": stage.rows.review_comment,
         EDITED_DUB: stage.rows.edited_dub,
         STALE_CAPTIONS: stage.rows.stale_captions,
     }

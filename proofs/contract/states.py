@@ -10,7 +10,7 @@ from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.products.speech.rules import new_voice_id
 from dev.scratch import Accounts
-from proofs.stage import dub_lines, transcript_history
+from proofs.stage import dub_lines, review_rows, transcript_history
 from proofs.stage.access_fixtures import VIDEO_SECONDS
 
 FAILURE = {"error_code": "INTERNAL", "error_message": "Processing failed.", "error_details": {"step": "reading"}}
@@ -142,6 +142,21 @@ class StateFixtures:
         more = {"keep": False, "case_sensitive": False, "pronunciations": {"pt": "com pórta"}, "note": "Of a dam."}
         await self._insert("glossary_terms", {**row, **more, "translations": translations})
         return term_id
+
+    async def review_link(self) -> Ids:
+        """A link of a new video."""
+        link_id, video_id = new_id(), await self.video()
+        row = {"id": link_id, **review_rows.link_row(video_id, user_id=self.user_id), "label": "Ana, Portuguese"}
+        await self._insert("review_links", {**row, "expires_at": system_clock() + timedelta(days=1)})
+        return {"videoId": video_id, "linkId": link_id}
+
+    async def review_comment(self) -> Ids:
+        """A comment of a guest at a new video."""
+        comment_id, video_id = new_id(), await self.video()
+        row = review_rows.comment_row(video_id, user_id=self.user_id, text="The name is wrong.")
+        guest = {"author_kind": "guest", "user_id": None, "guest_id": new_id(), "guest_name": "Ana"}
+        await self._insert("review_comments", {**row, **guest, "id": comment_id, "link_id": new_id()})
+        return {"videoId": video_id, "commentId": comment_id}
 
     async def failed_export(self) -> str:
         export_id, now = new_id(), system_clock()

@@ -21,13 +21,13 @@ from cutroom.products.speech.rules import DEFAULT_FORMAT, FORMATS, new_voice_id,
 from cutroom.products.speech.schemas import NewSpeech
 from cutroom.products.speech.synthesis import SynthesisRequest, clone_identity, engine_settings
 from dev.scratch import Accounts, Keyring, Person
-from proofs.stage import dub_lines, transcript_history
+from proofs.stage import dub_lines, review_rows, transcript_history
 
 CREDITS = 10_000  # enough for any single request
 LANGUAGE = "en"  # spoken in every video
 TARGET_LANGUAGES = ("es", "fr", "pt")  # of the examples in the OpenAPI document
 VIDEO_SECONDS = 360.0  # long enough for every product
-_RANDOM_IDS = ("videoId", "folderId", "endpointId", "characterId", "brandVoiceId", "termId")
+_RANDOM_IDS = ("videoId", "folderId", "endpointId", "characterId", "brandVoiceId", "termId", "linkId", "commentId")
 TOKEN_LIFETIME = timedelta(hours=1)
 KINDS = {"source": {"files": 1, "bytes": 1}}  # of files in an export
 
@@ -321,6 +321,7 @@ class LibraryFactory:
                 ("glossary_terms", {**base, **_term(marker), "id": each, "term_key": each})
                 for each in (ids["termId"], new_id())
             ),
+            *review_rows.rows_of(base, ids, user_id=user_id, marker=marker),
             ("webhook_endpoints", endpoint),
             ("events", {**base, **event}),
             ("webhook_deliveries", delivery),

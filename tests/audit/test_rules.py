@@ -46,7 +46,7 @@ def entries(draw: st.DrawFn) -> list[AuditEntry]:
             sequence=number,
             at=NOW + timedelta(microseconds=draw(st.integers(0, 10**12))),
             action=draw(TEXT),
-            actor_kind=draw(st.sampled_from(["key", "token", "person", "system"])),
+            actor_kind=draw(st.sampled_from(["key", "token", "person", "guest", "system"])),
             actor_id=draw(TEXT),
             user_id=draw(st.none() | TEXT),
             targets=draw(DOCUMENTS),

@@ -54,8 +54,19 @@ def test_credentials_sessions_and_addresses() -> None:
     assert route("/docs") == ANY_CELL
 
 
+def test_cookie_of_a_guest_names_the_library_of_its_video() -> None:
+    video_id, other = new_id(), new_id()
+    cookie = f"cutroom-session=s; __Host-cutroom-guest-{video_id}={LIBRARY}.c2VhbGVk"
+    assert route(f"/videos/{video_id}/studio", cookie=cookie) == Destination(Subject.LIBRARY, LIBRARY)
+    for path in (f"/videos/{other}/studio", "/library", "/videos"):
+        assert route(path, cookie=cookie) == Destination(Subject.SESSION, "s")
+    forged = f"cutroom-guest-{video_id}=x.y"
+    assert route(f"/videos/{video_id}", cookie=forged) == ANY_CELL
+
+
 def test_links_without_an_owner_are_tried_in_every_cell() -> None:
     assert 404 in route("/erasures/ecert_x").unknown
+    assert route("/review/rev_x", cookie="cutroom-session=s").unknown == {404}
     assert route("/oauth/revoke").everywhere
 
 

@@ -17,7 +17,7 @@ from tests.console.mail_stage import MailStage, open_mail_stage
 from tests.console.pages.test_workspaces import LINK
 from tests.support.servers.smtp_server import link_in
 
-LINKS = {"/invitations/{secret}", "/reset-password/{secret}", "/verify-email/{secret}"}
+LINKS = {"/invitations/{secret}", "/reset-password/{secret}", "/review/{secret}", "/verify-email/{secret}"}
 
 
 @pytest.fixture

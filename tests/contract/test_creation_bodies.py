@@ -20,6 +20,7 @@ from cutroom.products.ingest.schemas import NewUploadSession, NewVideo
 from cutroom.products.packaging.schemas import NewPackaging, ReviewDecision
 from cutroom.products.shorts.schemas import NewRequest
 from cutroom.products.thumbnails.schemas import NewThumbnail
+from cutroom.reviews.schemas import NewReviewComment, NewReviewLink
 from cutroom.web.schema import PricedRequest, RequestModel
 from cutroom.webhooks.schemas import NewWebhookEndpoint
 from tests.support.api_document import APP, DOCUMENT
@@ -49,6 +50,8 @@ BODIES: list[tuple[Any, dict[str, Any]]] = [
         },
     ),
     (NewUploadSession, {"fileName": "a.mp4"}),
+    (NewReviewLink, {"role": "view"}),
+    (NewReviewComment, {"time": 1.5, "text": "Louder."}),
     (
         CreditBundle,
         {

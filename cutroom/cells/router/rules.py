@@ -3,7 +3,7 @@
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
@@ -12,6 +12,7 @@ from cutroom.accounts.subjects import Subject
 from cutroom.platform.ids import is_id
 
 SESSION_COOKIES = ("__Host-cutroom-session", "cutroom-session")
+GUEST_COOKIES = ("__Host-cutroom-guest-", "cutroom-guest-")  # followed by the video of a review link
 # Of the operators and processes of a cell; they reach it directly.
 _NOT_ROUTED = ("/internal/", "/operator/", "/metrics")
 _EMAIL_FORMS = frozenset({"/sign-in", "/sign-up", "/forgot-password"})
@@ -20,6 +21,7 @@ _UNKNOWN_IN_CELL = {
     "/erasures/": frozenset({404}),
     "/verify-email/": frozenset({401, 403, 404, 410}),
     "/reset-password/": frozenset({401, 403, 404, 410}),
+    "/review/": frozenset({404}),
     "/sign-in/code": frozenset({401}),
     "/sign-in/passkey": frozenset({401}),
     "/oauth/token": frozenset({400, 401}),
@@ -71,9 +73,21 @@ def _without_key(path: str, *, headers: Mapping[str, str], form: bytes | None) -
     if form is not None:
         emails = parse_qs(form.decode(errors="replace")).get("email", [""])
         return Destination(Subject.EMAIL, emails[0], may_create=True) if emails[0].strip() else ANY_CELL
-    if (session := _session(headers)) is not None:
+    if (library_id := _library_of_guest(path, headers)) is not None:
+        return Destination(Subject.LIBRARY, library_id)
+    if (session := _cookie(headers, SESSION_COOKIES)) is not None:
         return Destination(Subject.SESSION, session)
     return ANY_CELL
+
+
+def _library_of_guest(path: str, headers: Mapping[str, str]) -> str | None:
+    """The cookie of a guest names the library of the video; the cell verifies it."""
+    if not path.startswith("/videos/"):
+        return None
+    video_id = path.split("/")[2]
+    token = _cookie(headers, tuple(f"{each}{video_id}" for each in GUEST_COOKIES)) or ""
+    library_id = token.partition(".")[0]
+    return library_id if is_id(library_id) else None
 
 
 def _library_of_path(path: str) -> str | None:
@@ -117,9 +131,10 @@ def _credential(headers: Mapping[str, str]) -> str | None:
     return _bearer(headers) or headers.get("x-api-key") or headers.get("xi-api-key") or None
 
 
-def _session(headers: Mapping[str, str]) -> str | None:
+def _cookie(headers: Mapping[str, str], names: Iterable[str]) -> str | None:
+    """The first of these cookies that has a value."""
     try:
         cookies = SimpleCookie(headers.get("cookie", ""))
     except CookieError:
         return None
-    return next((cookies[name].value for name in SESSION_COOKIES if name in cookies and cookies[name].value), None)
+    return next((cookies[name].value for name in names if name in cookies and cookies[name].value), None)

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from cutroom.accounts.passkeys.rules import PasskeySite
-from cutroom.accounts.principals import PrincipalKind
+from cutroom.accounts.principals import Principal, PrincipalKind
 from cutroom.accounts.sessions import (
     ActiveSession,
     AuthenticatedUser,
@@ -28,6 +28,7 @@ from cutroom.audit import service as audit
 from cutroom.audit.rules import target_ids
 from cutroom.audit.service import AuditActor, AuditEvent
 from cutroom.console.framework.forms import Form, read_form, wait_for_turn
+from cutroom.console.framework.guest_cookies import guest_sessions, guest_token
 from cutroom.console.framework.rendering import render
 from cutroom.console.framework.security import (
     BROWSER_ID_SECONDS,
@@ -46,6 +47,8 @@ from cutroom.platform import moved
 from cutroom.platform.db import Connection, enter_library
 from cutroom.platform.moved import has_moved
 from cutroom.retention.revocations.log import log_revocations
+from cutroom.reviews.guests import Guest
+from cutroom.reviews.rules import GuestRole
 from cutroom.web.error_responses import error_response
 from cutroom.web.middleware import RequestCall, origin_of
 from cutroom.web.operation import Access, operation_of
@@ -56,18 +59,23 @@ Result = TypeVar("Result")
 Model = TypeVar("Model", bound=BaseModel)
 _log = logging.getLogger(__name__)
 _OPEN_WHILE_SUSPENDED = ("/account", "/sign-out", "/switch")
+_CLOSED_TO_GUESTS = "This review is not available now. Ask whoever sent you the link."
 _SUSPENDED = "This library is suspended. Switch to another one on your account page, or contact support."
 
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """Everything a page handler needs: the request, the form, and the session if the user is signed in."""
+    """Everything a page handler needs: the request, the form, and the session if the user is signed in.
+
+    On pages for guests, `guest` is set instead for somebody who opened a review link of the video.
+    """
 
     request: Request
     runtime: Runtime
     cookie: str  # the CSRF token is derived from it
     form: Form = field(default_factory=Form)
     signed_in: ActiveSession | None = None
+    guest: Guest | None = None
     libraries: tuple[LibraryChoice, ...] = ()
     connection: "Connection | None" = None
     events: list[AuditEvent] = field(default_factory=list)  # appended to the audit log at the end of the transaction
@@ -78,8 +86,26 @@ class PageContext:
 
     @property
     def me(self) -> ActiveSession:
-        assert self.signed_in is not None  # guaranteed on pages that are not public
+        assert self.signed_in is not None  # guaranteed on pages that are neither public nor for guests
         return self.signed_in
+
+    @property
+    def caller(self) -> Principal | None:
+        """The principal of the member or guest; None if the user is signed out."""
+        if self.guest is not None:
+            return self.guest.principal
+        return self.signed_in.principal if self.signed_in is not None else None
+
+    @property
+    def principal(self) -> Principal:
+        found = self.caller
+        assert found is not None  # guaranteed on pages that are not public
+        return found
+
+    @property
+    def author_name(self) -> str:
+        """The name of the member, or the one that the guest has entered."""
+        return self.guest.name if self.guest is not None else self.me.name
 
     @property
     def personal_library_id(self) -> str:
@@ -105,7 +131,7 @@ class PageContext:
         """The call object that API operations take."""
         assert self.connection is not None
         now = self.runtime.clock()
-        return RequestCall(principal=self.me.principal, connection=self.connection, runtime=self.runtime, now=now)
+        return RequestCall(principal=self.principal, connection=self.connection, runtime=self.runtime, now=now)
 
     @property
     def session_service(self) -> SessionService:
@@ -119,7 +145,7 @@ class PageContext:
     async def call_operation(self, endpoint: Callable[..., Awaitable[Result]], *arguments: Any, **named: Any) -> Result:  # noqa: ANN401
         """Calls an API operation in process, after the same authorization checks as over HTTP."""
         declared, call = operation_of(endpoint), self.call
-        declared.authorize(self.me.principal)
+        declared.authorize(self.principal)
         if declared.free_work:
             await self.count_free_work()
         result = await endpoint(call, *arguments, **named)
@@ -136,7 +162,7 @@ class PageContext:
 
     async def count_free_work(self) -> None:
         """Counts work that may cost nothing; raises RATE_LIMITED if the library or the account has used up its day."""
-        await self.runtime.limits.count_free_work(self.me.principal)
+        await self.runtime.limits.count_free_work(self.principal)
 
     def record(
         self,
@@ -163,7 +189,7 @@ class PageContext:
         if user is not None:
             actor, selected = AuditActor(PrincipalKind.PERSON, user.user_id, user.user_id), user.library_id
         else:
-            actor, selected = audit.actor_of(self.me.principal), self.me.principal.library_id
+            actor, selected = audit.actor_of(self.principal), self.principal.library_id
         return AuditEvent(
             library_id=library_id or selected,
             action=action,
@@ -181,7 +207,7 @@ class PageContext:
 
     async def call_revised(self, endpoint: Callable[..., Awaitable[Result]], *arguments: Any) -> tuple[Result, str]:  # noqa: ANN401
         """Calls an API operation whose resource has revisions; returns the resource and its ETag."""
-        operation_of(endpoint).authorize(self.me.principal)
+        operation_of(endpoint).authorize(self.principal)
         call = self.call
         return await endpoint(call, *arguments), call.response_headers.get(ETAG, "")
 
@@ -216,9 +242,12 @@ def page(
     is_public: bool = False,
     accepts_files: bool = False,
     in_transaction: bool = True,
+    guests: GuestRole | None = None,
 ) -> Route:
     """A console route. Pages that are not public redirect to sign-in without a session.
 
+    `guests` opens a page of one video, whose path has a `video_id`, to those who opened a review link of this video
+    with at least this role. To every other page a guest is signed out.
     Forms that wait for something else than the database open their own transactions.
     """
 
@@ -233,6 +262,7 @@ def page(
                 is_public=is_public,
                 accepts_files=accepts_files,
                 in_transaction=in_transaction,
+                guests=guests,
             )
             response = await pipeline.run()
         except Exception as error:  # noqa: BLE001 (every error is rendered as a page)
@@ -256,6 +286,7 @@ class PagePipeline:
         is_public: bool,
         accepts_files: bool,
         in_transaction: bool,
+        guests: GuestRole | None = None,
     ) -> None:
         self.request = request
         self.runtime = runtime
@@ -263,6 +294,7 @@ class PagePipeline:
         self.is_public = is_public
         self.accepts_files = accepts_files
         self.in_transaction = in_transaction
+        self.guests = guests
 
     async def run(self) -> Response:
         token = self.request.cookies.get(cookie_name(self.runtime.settings, "session"), "")
@@ -272,7 +304,7 @@ class PagePipeline:
             return await self._write(self._anonymous())  # without a database connection
         async with self.runtime.database.connection() as connection:
             context = await self._identify(connection, token)
-            if context.signed_in is None and not self.is_public:
+            if context.caller is None and not self.is_public:
                 return _redirect_to_sign_in(self.request)
             if self.request.method in {"GET", "HEAD"}:
                 return await self._handle(replace(context, connection=connection))
@@ -280,12 +312,30 @@ class PagePipeline:
 
     async def _identify(self, connection: Connection, token: str) -> PageContext:
         context = PageContext(self.request, self.runtime, cookie=token)
+        guest = await self._guest(connection)
         signed_in = await context.session_service.load(connection, token, now=self.runtime.clock()) if token else None
+        if guest is not None and (signed_in is None or signed_in.principal.library_id != guest.principal.library_id):
+            # The connection is scoped to the library that was loaded last.
+            return guest if signed_in is None else await self._guest(connection) or self._anonymous()
         if signed_in is None:
             return self._anonymous()
         self.request.scope["cutroom.principal"] = signed_in.principal
         libraries = await context.session_service.list_libraries(connection, signed_in.user_id)
         return replace(context, signed_in=signed_in, libraries=tuple(libraries))
+
+    async def _guest(self, connection: Connection) -> PageContext | None:
+        """The context of somebody who opened a review link that allows this page."""
+        if self.guests is None:
+            return None
+        video_id = self.request.path_params["video_id"]
+        token = guest_token(self.request, self.runtime.settings, video_id)
+        if not token:
+            return None
+        guest = await guest_sessions(self.runtime).load(connection, token, video_id, now=self.runtime.clock())
+        if guest is None or not guest.role.includes(self.guests):
+            return None
+        self.request.scope["cutroom.principal"] = guest.principal
+        return PageContext(self.request, self.runtime, cookie=token, guest=guest)
 
     def _anonymous(self) -> PageContext:
         known = self.request.cookies.get(cookie_name(self.runtime.settings, "browser"), "")
@@ -293,7 +343,7 @@ class PagePipeline:
 
     async def _write(self, context: PageContext) -> Response:
         check_origin(self.request, self.runtime.settings)
-        if context.signed_in is None:
+        if context.caller is None:
             await wait_for_turn(self.request)
         async with read_form(self.request, accepts_files=self.accepts_files) as form:
             given = self.request.headers.get(CSRF_HEADER) or form.text(CSRF_FIELD)
@@ -301,9 +351,9 @@ class PagePipeline:
             return await self._run_in_transaction(replace(context, form=form))
 
     async def _run_in_transaction(self, context: PageContext) -> Response:
-        if context.signed_in is None or not self.in_transaction:
+        if context.caller is None or not self.in_transaction:
             return await self._handle(context)
-        async with self.runtime.database.transaction(context.me.principal.library_id) as connection:
+        async with self.runtime.database.transaction(context.principal.library_id) as connection:
             response = await self._handle(replace(context, connection=connection))
             for event in context.events:
                 await context.append_event(connection, event)
@@ -311,11 +361,11 @@ class PagePipeline:
             return response
 
     async def _handle(self, context: PageContext) -> Response:
-        if context.signed_in is None:
+        if context.caller is None:
             response = await self.handler(context)
             set_cookie(response, self.runtime.settings, "browser", value=context.cookie, seconds=BROWSER_ID_SECONDS)
             return response
-        admission = await self.runtime.limits.acquire(context.me.principal)
+        admission = await self.runtime.limits.acquire(context.principal)
         try:
             if not self.is_public:
                 _check_suspension(context)
@@ -327,8 +377,9 @@ class PagePipeline:
 def _check_suspension(context: PageContext) -> None:
     """In a suspended library, users can only manage their account, switch to another library, and sign out."""
     is_open = context.request.url.path.startswith(_OPEN_WHILE_SUSPENDED)
-    if context.me.principal.suspended and not is_open:
-        raise CutroomError(Code.PERMISSION_DENIED, message=_SUSPENDED, details={"reason": "suspended"})
+    if context.principal.suspended and not is_open:
+        message = _SUSPENDED if context.guest is None else _CLOSED_TO_GUESTS
+        raise CutroomError(Code.PERMISSION_DENIED, message=message, details={"reason": "suspended"})
 
 
 def _redirect_to_sign_in(request: Request) -> Response:

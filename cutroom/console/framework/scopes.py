@@ -4,7 +4,7 @@ from cutroom.accounts.scopes import Scope
 
 SCOPE_DESCRIPTIONS = {
     Scope.VIDEOS_READ: "View videos, products, folders and quotes",
-    Scope.VIDEOS_WRITE: "Import and edit videos, reserve credits, manage folders, characters and brand voices",
+    Scope.VIDEOS_WRITE: "Import and edit videos, reserve credits, manage folders, characters, brand voices and reviews",
     Scope.TRANSCRIPTS_READ: "Read transcripts and subtitles",
     Scope.DUBS_WRITE: "Create dubs and translated captions",
     Scope.SHORTS_WRITE: "Generate shorts, promos and clips",

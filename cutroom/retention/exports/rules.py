@@ -42,6 +42,8 @@ EXPORTED_TABLES = (
     "notification_preferences",
     "output_copies",
     "retention_policies",
+    "review_comments",
+    "review_links",
     "shorts_outputs",
     "sources",
     "thumbnail_requests",
@@ -88,6 +90,7 @@ LEFT_OUT_COLUMNS = {
     "api_keys": {"hash": "a credential's hash", "hint": "part of a credential"},
     "destinations": {"sealed_secret": "a sealed secret access key"},
     "hostings": {"sealed_url": "a sealed upload URL", "upload_id": "state of an upload"},
+    "review_links": {"hash": "of the secret in the link"},
     "sources": {"sealed_url": "a sealed source URL", "fingerprint": "a hash of the source URL"},
     "voices": {"sealed_url": "a sealed sample URL", "embedding": "derived from the samples by an engine"},
     "webhook_endpoints": {

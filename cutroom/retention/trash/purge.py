@@ -8,7 +8,10 @@ from cutroom.products.catalog import PRODUCTS
 from cutroom.webhooks.publishing import delete_video_events
 
 RETENTION_TABLES = ("storage_usage", "retention_deletions", "output_copies")
-OWNED_TABLES = frozenset([*RETENTION_TABLES, *(name for product in PRODUCTS for name in product.owns.tables)])
+REVIEW_TABLES = ("review_links", "review_comments")
+OWNED_TABLES = frozenset(
+    [*RETENTION_TABLES, *REVIEW_TABLES, *(name for product in PRODUCTS for name in product.owns.tables)]
+)
 
 
 async def list_video_tables(connection: Connection) -> list[str]:

@@ -120,9 +120,10 @@ class TranscriptRevision(ApiModel):
     kind: Annotated[RevisionKind, Field(description="How it came about.")]
     created_at: datetime
     actor_kind: Annotated[
-        Literal["key", "token", "person", "system", "engine"], Field(description="How its author was authenticated.")
+        Literal["key", "token", "person", "guest", "system", "engine"],
+        Field(description="How its author was authenticated; a `guest` opened a review link."),
     ]
-    user_id: Annotated[Omittable[str], Field(description="Its author, unless it was an engine.")] = None
+    user_id: Annotated[Omittable[str], Field(description="Its author, unless it was an engine or a guest.")] = None
     operations: Annotated[dict[str, int], Field(description="The number of operations of each kind.")]
     restored_from: Annotated[
         Omittable[int], Field(description="The revision whose content it took over, for undo, redo and restore.")

@@ -205,7 +205,7 @@ class TranscriptEditor:
                 video_id=video_id, revision=state.revision, changes=[], total_changes=0, speakers=[]
             )
         library_id = self.principal.library_id
-        author = RevisionAuthor(self.principal.kind.value, self.principal.user_id)
+        author = RevisionAuthor(self.principal.kind.value, self.principal.author_id)
         new = NewRevision(kind, author, difference, links, summary or {}, restored_from)
         revision = await add_revision(self.connection, library_id, video_id, state, new, now=self.now)
         changes = history.compare(before, after)
