@@ -190,7 +190,8 @@ async def test_captions_in_the_new_language_are_deleted_first(stage: Recognition
         """INSERT INTO jobs
                (library_id, id, type, status, video_id, attempt, plan, depends_on, progress, created_at, updated_at,
                 finished_at)
-           SELECT library_id, $2, 'captions', 'ready', video_id, 1, plan, depends_on, 100, created_at, updated_at, updated_at
+           SELECT library_id, $2, 'captions', 'ready', video_id, 1, plan, depends_on, 100, created_at, updated_at,
+               updated_at
            FROM jobs WHERE id = $1""",
         f"transcript_{video_id}",
         f"captions_{video_id}_pt",
