@@ -39,6 +39,7 @@ TERM = {
     "pronunciations": {"pt": "com pórta"},
     "note": "Of a dam.",
 }
+APPEARANCE = "/cast/members/{memberId}/videos/{videoId}/speakers/{speakerId}"
 SPOKEN = SPEECH.model_dump(include={"text", "model_id"})
 
 
@@ -273,6 +274,24 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "DELETE /glossary/terms/{termId}": [Sample(of="a new term", status=204)],
     "POST /glossary/import": [Sample({"csv": f"term,language,keep\n{UNIQUE},en,true\n"})],
     "GET /glossary/export": [Sample(), Sample(caller="a member")],
+    "GET /cast/members": [Sample(), Sample(caller="a member")],
+    "POST /cast/members": [Sample({"name": "Ana"}, status=201), Sample({"name": "Ana"}, status=201, caller="a member")],
+    "GET /cast/members/{memberId}": [Sample(), Sample(of="a new cast member"), Sample(caller="a member")],
+    "PATCH /cast/members/{memberId}": [
+        Sample({"name": "Ana Duarte"}, of="a new cast member"),
+        Sample({"voices": {}}, caller="a member"),
+    ],
+    "DELETE /cast/members/{memberId}": [Sample(of="a new cast member", status=204)],
+    "GET /cast/members/{memberId}/appearances": [
+        Sample(),
+        Sample(of="a recognized speaker"),
+        Sample(of="a failed voice print"),
+        Sample(caller="a member"),
+    ],
+    f"POST {APPEARANCE}": [Sample(of="a new cast member", status=201)],
+    f"DELETE {APPEARANCE}": [Sample(of="a new appearance", status=204)],
+    "GET /cast/recognition": [Sample(), Sample(caller="a member")],
+    "PUT /cast/recognition": [Sample({"recognizeSpeakers": False})],
     "DELETE /videos/{videoId}": [
         Sample(of="a new video", status=204),
         Sample(of="a trashed video", status=204, query={"permanently": "true"}),
@@ -357,6 +376,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         "a new character": ("characterId", stage.rows.character),
         "a new brand voice": ("brandVoiceId", stage.rows.brand_voice),
         "a new term": ("termId", stage.rows.glossary_term),
+        "a new cast member": ("memberId", stage.rows.cast_member),
         "a failed copy": ("copyId", stage.rows.failed_copy),
         "a new export": ("exportId", stage.rows.failed_export),
     }
@@ -367,6 +387,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         "a new product": stage.rows.new_product,
         EDITED_DUB: stage.rows.edited_dub,
         STALE_CAPTIONS: stage.rows.stale_captions,
+        "a new appearance": stage.rows.cast_appearance,
     }
     if sample.of in new_states:
         return await new_states[sample.of]()

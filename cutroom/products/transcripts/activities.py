@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from temporalio import activity
 
+from cutroom.cast.matching import RecognizedSpeaker, SpeakerVoice, recognize
+from cutroom.cast.recognition import load_cast, replace_recognized
 from cutroom.engines.diarization.clustering import cluster_speakers, speaker_of, speaker_turns
 from cutroom.engines.diarization.port import SpeakerEmbedding
 from cutroom.engines.diarization.segmentation import split_speech
@@ -28,6 +30,7 @@ from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts import service
 from cutroom.products.transcripts.alignment import (
@@ -46,9 +49,11 @@ from cutroom.products.transcripts.chunks import (
     speech_within,
     transcription_share,
 )
+from cutroom.products.transcripts.document import speaker_label
 from cutroom.products.transcripts.question_marks import mark_questions
 from cutroom.products.transcripts.segmentation import TranscriptSegment, split_segments
 from cutroom.products.transcripts.service import StoredTranscript
+from cutroom.products.transcripts.speaker_recognition.voices import speaker_voices
 from cutroom.products.transcripts.subtitles import reading_speed_report, store_subtitles
 
 if TYPE_CHECKING:
@@ -77,6 +82,14 @@ class TranscriptChunkTask:
 
 
 @dataclass(frozen=True, slots=True)
+class _Diarized:
+    """The segments of a recording, and the voices of its speakers."""
+
+    segments: list[TranscriptSegment]
+    voices: list[SpeakerVoice]
+
+
+@dataclass(frozen=True, slots=True)
 class TranscriptActivities:
     """Activities of the transcript workflow; outputs are stored under deterministic keys and reused on retries."""
 
@@ -86,6 +99,7 @@ class TranscriptActivities:
     sandbox: Sandbox
     engines: Engines
     clock: Clock
+    secret_box: SecretBox
 
     @activity.defn(name="detect_speech")
     async def detect_speech(self, job: JobRef, video_id: str) -> SpeechPlan:
@@ -163,9 +177,10 @@ class TranscriptActivities:
     async def assemble_transcript(self, job: JobRef, video_id: str, plan: SpeechPlan, language: str) -> dict[str, Any]:
         """Assign speakers, build segments and subtitles, store the transcript, and return the job's result."""
         async with self._step(job, "assembling", progress=95):
-            names = [f"chunk-{chunk.index:05}.json" for chunk in plan.chunks]
-            chunks = [read_chunk(await self._read(_work_path(job, video_id, name))) for name in names]
-            segments = mark_questions(await asyncio.to_thread(self._segments, chunks, language), language=language)
+            paths = [_work_path(job, video_id, f"chunk-{chunk.index:05}.json") for chunk in plan.chunks]
+            chunks = [read_chunk(await self._read(path)) for path in paths]
+            diarized = await asyncio.to_thread(self._diarize, chunks, language)
+            segments = mark_questions(diarized.segments, language=language)
             stored = service.alignment_path(job.library_id, video_id)
             await self.storage.put(stored, write_alignment(segments, language=language))
             sheet = await store_subtitles(
@@ -177,11 +192,13 @@ class TranscriptActivities:
                 until_seconds=plan.duration_seconds,
             )
             speakers = list(dict.fromkeys(segment.speaker for segment in segments))
+            recognized = await self._recognize(job, video_id, diarized.voices)
+            names = {each.speaker: each.name for each in recognized}
             engine = ", ".join(sorted({chunk.engine for chunk in chunks})) or "none needed"
             transcript = StoredTranscript(
                 language=language,
                 segments=segment_rows(segments),
-                speakers=[{"id": name, "label": name.replace("speaker_", "Speaker ")} for name in speakers],
+                speakers=[{"id": each, "label": names.get(each) or speaker_label(each)} for each in speakers],
                 alignment_path=stored,
                 engine=engine,
             )
@@ -190,6 +207,7 @@ class TranscriptActivities:
                 await service.save_transcript(
                     connection, job.library_id, video_id, transcript=transcript, now=self.clock()
                 )
+                await replace_recognized(connection, job.library_id, video_id, recognized, now=self.clock())
         return {
             "language": language,
             "durationSeconds": round(plan.duration_seconds, 3),
@@ -200,20 +218,40 @@ class TranscriptActivities:
             **reading_speed_report(sheet),
         }
 
-    def _segments(self, chunks: Sequence[TranscribedChunk], language: str) -> list[TranscriptSegment]:
+    def _diarize(self, chunks: Sequence[TranscribedChunk], language: str) -> _Diarized:
         words = [word for chunk in chunks for word in chunk.words]
         embeddings = [each for chunk in chunks for each in chunk.embeddings]
         speaker_embedder = self.engines.speaker_embedder() if embeddings else None
         if speaker_embedder is None:
-            return split_segments(words, lambda _word: "speaker_1", language=language)
+            return _Diarized(split_segments(words, lambda _word: "speaker_1", language=language), [])
         labels = cluster_speakers(embeddings, same_speaker_threshold=speaker_embedder.same_speaker_threshold)
         spans = [TimeSpan(word.start_seconds, word.end_seconds) for word in words]
         turns = speaker_turns(embeddings, labels, words=spans)
 
-        def speaker_label(word: Word) -> str:
-            return f"speaker_{(speaker_of(turns, TimeSpan(word.start_seconds, word.end_seconds)) or 0) + 1}"
+        def speaker_name(word: Word) -> str:
+            return _speaker_id(speaker_of(turns, TimeSpan(word.start_seconds, word.end_seconds)) or 0)
 
-        return split_segments(words, speaker_label, language=language)  # type: ignore[arg-type]
+        by_speaker: dict[str, list[SpeakerEmbedding]] = {}
+        for each, label in zip(embeddings, labels, strict=True):
+            by_speaker.setdefault(_speaker_id(label), []).append(each)
+        segments = split_segments(words, speaker_name, language=language)  # type: ignore[arg-type]
+        spoken = {segment.speaker for segment in segments}
+        return _Diarized(segments, [each for each in speaker_voices(by_speaker) if each.speaker in spoken])
+
+    async def _recognize(self, job: JobRef, video_id: str, voices: Sequence[SpeakerVoice]) -> list[RecognizedSpeaker]:
+        """The speakers who are members of the cast, if the library has opted in for this video."""
+        embedder = self.engines.speaker_embedder() if voices else None
+        if embedder is None:
+            return []
+        async with self.database.transaction(job.library_id) as connection:
+            cast = await load_cast(
+                connection, job.library_id, video_id, engine=embedder.name, secret_box=self.secret_box
+            )
+        recognized = await asyncio.to_thread(recognize, voices, cast)
+        if cast:
+            fields = {"job_id": job.job_id, "speakers": len(voices), "recognized": len(recognized)}
+            _log.info("speakers compared with the cast", extra=fields)
+        return recognized
 
     @activity.defn(name="delete_transcript_chunks")
     async def delete_transcript_chunks(self, job: JobRef, video_id: str) -> None:
@@ -237,6 +275,10 @@ def _with_progress(
         yield block
         seconds += len(block) / SAMPLE_RATE
         report_progress(seconds / duration_seconds)
+
+
+def _speaker_id(number: int) -> str:
+    return f"speaker_{number + 1}"
 
 
 def _work_path(job: JobRef, video_id: str, name: str) -> str:
