@@ -313,7 +313,8 @@ class LibraryFactory:
         rows: list[tuple[str, dict[str, Any]]] = [
             ("videos", {**video, "id": ids["videoId"], "import_status": "ready", "transcript_status": "ready"}),
             ("videos", {**video, "id": new_id()}),
-            ("folders", {**base, "id": ids["folderId"], "name": marker, "depth": 1}),
+            *(("folders", {**base, "id": each, "name": marker, "depth": 1}) for each in (ids["folderId"], marker)),
+            ("cast_scopes", {**base, "id": new_id(), "folder_id": marker}),
             ("characters", {**base, "id": ids["characterId"], "name": marker}),
             ("character_images", image),
             ("brand_voices", {**base, "id": ids["brandVoiceId"], "name": marker, "guidelines": marker}),
