@@ -275,7 +275,10 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "POST /glossary/import": [Sample({"csv": f"term,language,keep\n{UNIQUE},en,true\n"})],
     "GET /glossary/export": [Sample(), Sample(caller="a member")],
     "GET /cast/members": [Sample(), Sample(caller="a member")],
-    "POST /cast/members": [Sample({"name": "Ana"}, status=201), Sample({"name": "Ana"}, status=201, caller="a member")],
+    "POST /cast/members": [
+        Sample({"name": "Ana"}, status=201),
+        Sample({"name": "Ana", "voices": {"pt": "proof_pt"}}, status=201, caller="a member"),
+    ],
     "GET /cast/members/{memberId}": [Sample(), Sample(of="a new cast member"), Sample(caller="a member")],
     "PATCH /cast/members/{memberId}": [
         Sample({"name": "Ana Duarte"}, of="a new cast member"),
@@ -284,11 +287,12 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "DELETE /cast/members/{memberId}": [Sample(of="a new cast member", status=204)],
     "GET /cast/members/{memberId}/appearances": [
         Sample(),
+        Sample(query={"limit": "1"}),
         Sample(of="a recognized speaker"),
         Sample(of="a failed voice print"),
         Sample(caller="a member"),
     ],
-    f"POST {APPEARANCE}": [Sample(of="a new cast member", status=201)],
+    f"POST {APPEARANCE}": [Sample(status=201)],
     f"DELETE {APPEARANCE}": [Sample(of="a new appearance", status=204)],
     "GET /cast/recognition": [Sample(), Sample(caller="a member")],
     "PUT /cast/recognition": [Sample({"recognizeSpeakers": False})],
