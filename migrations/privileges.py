@@ -29,6 +29,9 @@ TABLES = {
     "audit_heads": ("SELECT, INSERT, UPDATE (sequence, hash)", _READ),
     "brand_voices": (_EVERYTHING, _READ),
     "captions": ("SELECT, UPDATE (segments, revision, previous), DELETE", _EVERYTHING),
+    "cast_appearances": (_EVERYTHING, _EVERYTHING),
+    "cast_members": (_EVERYTHING, _READ),
+    "cast_scopes": (_EVERYTHING, _READ),
     "character_images": (_EVERYTHING, _SAVE),
     "characters": (_EVERYTHING, _READ),
     "data_keys": (_APPEND, _APPEND),
@@ -109,6 +112,7 @@ VIEWS = (
     "published_thumbnails",
     "published_titles",
     "published_transcripts",
+    "published_voices",
 )
 # Function: roles that may execute it. All others are for the owner, for other functions and for triggers.
 FUNCTIONS = {

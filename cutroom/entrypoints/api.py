@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 
 from cutroom.audit.routes import router as audit_log
 from cutroom.capabilities.routes import router as capabilities
+from cutroom.cast.routes import router as cast
 from cutroom.console.app import console_routes
 from cutroom.credits.routes import router as credit
 from cutroom.entrypoints.admission import open_admission, serving_protocol
@@ -47,6 +48,7 @@ ROUTERS = (
     credit,
     glossary,
     reviews,
+    cast,
     webhooks,
     events,
     *retention.ROUTERS,

@@ -37,6 +37,13 @@ _AROUND_VIDEO = """WITH RECURSIVE around AS (
         SELECT f.id, f.parent_id, f.depth FROM around JOIN folders f ON f.library_id = $1 AND f.id = around.parent_id
     ) SELECT id FROM around ORDER BY depth DESC, id"""
 
+_INSIDE = """WITH RECURSIVE inside AS (
+        SELECT id FROM folders WHERE library_id = $1 AND id = ANY ($2::text[])
+        UNION
+        SELECT f.id FROM inside JOIN folders f ON f.library_id = $1 AND f.parent_id = inside.id
+    ) SELECT v.id FROM videos v
+      WHERE v.library_id = $1 AND v.id = ANY ($3::text[]) AND v.folder_ids && ARRAY(SELECT id FROM inside)"""
+
 
 async def create_folder(connection: Connection, principal: Principal, folder: NewFolder, *, now: datetime) -> Folder:
     """Create a folder at the root or in another folder of the library."""
@@ -178,6 +185,14 @@ async def folders_around(connection: Connection, library_id: str, video_id: str)
     """The folders of a video and those around them, the innermost first."""
     rows = await connection.fetch(_AROUND_VIDEO, library_id, video_id)
     return [row["id"] for row in rows]
+
+
+async def videos_inside(
+    connection: Connection, library_id: str, folder_ids: Sequence[str], video_ids: Sequence[str]
+) -> set[str]:
+    """Those of the given videos that are in one of the folders, or in a folder inside it."""
+    rows = await connection.fetch(_INSIDE, library_id, list(folder_ids), list(video_ids))
+    return {row["id"] for row in rows}
 
 
 async def move_videos(

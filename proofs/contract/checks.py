@@ -39,12 +39,16 @@ BAD_QUERIES = {
     "GET /videos/{videoId}/transcript/edit-list": {"frameRate": "26"},
     "GET /glossary/terms": {"limit": "0"},
     "GET /videos/{videoId}/comments": {"limit": "0"},
+    "GET /cast/members": {"limit": "0"},
+    "GET /cast/members/{memberId}/appearances": {"limit": "0"},
     "GET /audit-log/export": {"since": "nonsense"},
 }
 MISSING = {
     "POST /videos": {"source": {"type": "upload"}, "folderId": "gone"},
     "POST /folders": {"name": "x", "parentId": "gone"},
     "POST /glossary/terms": {"term": "x", "language": "en", "keep": True, "folderId": "gone"},
+    "POST /cast/members": {"name": "Ana", "folderId": "gone"},
+    "PUT /cast/recognition": {"recognizeSpeakers": False, "folderIds": ["gone"]},
     "POST /glossary/import": {"csv": "term,language,keep,folderId\nx,en,true,gone\n"},
 }
 # States in which products are still being made, so that they are not deleted or changed.

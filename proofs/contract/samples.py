@@ -42,6 +42,7 @@ TERM = {
     "note": "Of a dam.",
 }
 IN_A_WEEK = (system_clock() + timedelta(days=7)).isoformat()
+APPEARANCE = "/cast/members/{memberId}/videos/{videoId}/speakers/{speakerId}"
 SPOKEN = SPEECH.model_dump(include={"text", "model_id"})
 
 
@@ -298,6 +299,28 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample({"text": "Softer.", "resolved": False}),
     ],
     "DELETE /videos/{videoId}/comments/{commentId}": [Sample(of="a new comment", status=204)],
+    "GET /cast/members": [Sample(), Sample(caller="a member")],
+    "POST /cast/members": [
+        Sample({"name": "Ana"}, status=201),
+        Sample({"name": "Ana", "voices": {"pt": "proof_pt"}}, status=201, caller="a member"),
+    ],
+    "GET /cast/members/{memberId}": [Sample(), Sample(of="a new cast member"), Sample(caller="a member")],
+    "PATCH /cast/members/{memberId}": [
+        Sample({"name": "Ana Duarte"}, of="a new cast member"),
+        Sample({"voices": {}}, caller="a member"),
+    ],
+    "DELETE /cast/members/{memberId}": [Sample(of="a new cast member", status=204)],
+    "GET /cast/members/{memberId}/appearances": [
+        Sample(),
+        Sample(query={"limit": "1"}),
+        Sample(of="a recognized speaker"),
+        Sample(of="a failed voice print"),
+        Sample(caller="a member"),
+    ],
+    f"POST {APPEARANCE}": [Sample(status=201)],
+    f"DELETE {APPEARANCE}": [Sample(of="a new appearance", status=204)],
+    "GET /cast/recognition": [Sample(), Sample(caller="a member")],
+    "PUT /cast/recognition": [Sample({"recognizeSpeakers": False})],
     "DELETE /videos/{videoId}": [
         Sample(of="a new video", status=204),
         Sample(of="a trashed video", status=204, query={"permanently": "true"}),
@@ -382,6 +405,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         "a new character": ("characterId", stage.rows.character),
         "a new brand voice": ("brandVoiceId", stage.rows.brand_voice),
         "a new term": ("termId", stage.rows.glossary_term),
+        "a new cast member": ("memberId", stage.rows.cast_member),
         "a failed copy": ("copyId", stage.rows.failed_copy),
         "a new export": ("exportId", stage.rows.failed_export),
     }
@@ -394,6 +418,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         "a new comment": stage.rows.review_comment,
         EDITED_DUB: stage.rows.edited_dub,
         STALE_CAPTIONS: stage.rows.stale_captions,
+        "a new appearance": stage.rows.cast_appearance,
     }
     if sample.of in new_states:
         return await new_states[sample.of]()

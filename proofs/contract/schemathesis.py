@@ -57,6 +57,10 @@ EXTRA_RULES = {
     "createReviewComment": "texts must not be blank, or contain control characters",
     "updateReviewComment": "texts must not be blank, and only their author changes them",
     "listReviewComments": "a page token is opaque",
+    "createCastMember": "names have letters, and voices exist",
+    "updateCastMember": "names have letters, and voices exist",
+    "listCastMembers": "a page token is opaque",
+    "listCastAppearances": "a page token is opaque",
     "createWebhookEndpoint": "the destination must be public",
     "updateVideo": "titles and labels must not be blank",
     "updateFolder": "names may be reserved or blank, a folder cannot be moved into itself, nesting is limited",
@@ -182,6 +186,7 @@ async def _dedicated_ids(stage: Stage) -> list[str]:
         "deleteCharacter": ("characterId", [await stage.rows.character() for _ in range(DELETABLE)]),
         "deleteLibraryExport": ("exportId", [await stage.rows.failed_export() for _ in range(DELETABLE)]),
         "deleteGlossaryTerm": ("termId", [await stage.rows.glossary_term() for _ in range(DELETABLE)]),
+        "deleteCastMember": ("memberId", [await stage.rows.cast_member() for _ in range(DELETABLE)]),
         "deleteBrandVoice": ("brandVoiceId", [await stage.rows.brand_voice() for _ in range(DELETABLE)]),
     }
     return [

@@ -40,6 +40,8 @@ class StateFixtures:
             **await self._hosting(),
             **await self._automations(),
             "many thumbnails": await self._many_thumbnails(),
+            "a recognized speaker": await self.cast_appearance(source="recognized", similarity=0.81),
+            "a failed voice print": await self.cast_appearance(embedding_status="failed", failure="too_little_speech"),
             "a failed export": {"exportId": await self.failed_export()},
         }
 
@@ -86,6 +88,7 @@ class StateFixtures:
         folder_id = await self.folder()
         await self.brand_voice()
         await self.glossary_term(folder_id=folder_id)
+        await self.cast_member(folder_id=folder_id)
         await self._insert("folders", {"id": new_id(), "name": "Inside", "depth": 2, "parent_id": folder_id})
         full = {
             "poster_path": "poster",
@@ -157,6 +160,20 @@ class StateFixtures:
         guest = {"author_kind": "guest", "user_id": None, "guest_id": new_id(), "guest_name": "Ana"}
         await self._insert("review_comments", {**row, **guest, "id": comment_id, "link_id": new_id()})
         return {"videoId": video_id, "commentId": comment_id}
+
+    async def cast_member(self, *, folder_id: str | None = None) -> str:
+        member_id = new_id()
+        row = {"id": member_id, "name": "Ana Duarte", "folder_id": folder_id, "voices": {"pt": "proof_pt"}}
+        await self._insert("cast_members", row)
+        return member_id
+
+    async def cast_appearance(self, **changes: Any) -> Ids:  # noqa: ANN401 (columns)
+        """A confirmed speaker of a new video."""
+        ids = {"memberId": await self.cast_member(), "videoId": await self.video(), "speakerId": "speaker_1"}
+        row = {"id": new_id(), "member_id": ids["memberId"], "video_id": ids["videoId"], "speaker": ids["speakerId"]}
+        state = {"source": "confirmed", "embedding_status": "none"}
+        await self._insert("cast_appearances", {**row, **state, **changes})
+        return ids
 
     async def failed_export(self) -> str:
         export_id, now = new_id(), system_clock()

@@ -27,7 +27,17 @@ CREDITS = 10_000  # enough for any single request
 LANGUAGE = "en"  # spoken in every video
 TARGET_LANGUAGES = ("es", "fr", "pt")  # of the examples in the OpenAPI document
 VIDEO_SECONDS = 360.0  # long enough for every product
-_RANDOM_IDS = ("videoId", "folderId", "endpointId", "characterId", "brandVoiceId", "termId", "linkId", "commentId")
+_RANDOM_IDS = (
+    "videoId",
+    "folderId",
+    "endpointId",
+    "characterId",
+    "brandVoiceId",
+    "termId",
+    "linkId",
+    "commentId",
+    "memberId",
+)
 TOKEN_LIFETIME = timedelta(hours=1)
 KINDS = {"source": {"files": 1, "bytes": 1}}  # of files in an export
 
@@ -66,12 +76,12 @@ class LibraryFactory:
         async with self.accounts.connection.transaction():
             ids = await self._seed(library_id, user_id=person.user_id, marker=marker)
             key = await self.accounts.key(person, library_id=library_id, scopes=scopes)
-        markers = frozenset({marker, library_id, *ids.values()} - {LANGUAGE, ids["revision"]})
+        markers = frozenset({marker, library_id, *ids.values()} - {LANGUAGE, ids["revision"], ids["speakerId"]})
         return LibraryFixture(person=person, library_id=library_id, key=key, ids=ids, markers=markers)
 
     async def _seed(self, library_id: str, *, user_id: str, marker: str) -> dict[str, str]:
         """Insert a row behind every path parameter, and at least two into paged lists; ids by parameter name."""
-        ids = {"revision": "1", **{name: new_id() for name in _RANDOM_IDS}}
+        ids = {"revision": "1", "speakerId": "speaker_1", **{name: new_id() for name in _RANDOM_IDS}}
         base = {"library_id": library_id, "created_at": system_clock()}
         video = {**base, "status": "ready", "title": marker, "media_type": "video", "duration_seconds": VIDEO_SECONDS}
         endpoint = {
@@ -313,7 +323,8 @@ class LibraryFactory:
         rows: list[tuple[str, dict[str, Any]]] = [
             ("videos", {**video, "id": ids["videoId"], "import_status": "ready", "transcript_status": "ready"}),
             ("videos", {**video, "id": new_id()}),
-            ("folders", {**base, "id": ids["folderId"], "name": marker, "depth": 1}),
+            *(("folders", {**base, "id": each, "name": marker, "depth": 1}) for each in (ids["folderId"], marker)),
+            ("cast_scopes", {**base, "id": new_id(), "folder_id": marker}),
             ("characters", {**base, "id": ids["characterId"], "name": marker}),
             ("character_images", image),
             ("brand_voices", {**base, "id": ids["brandVoiceId"], "name": marker, "guidelines": marker}),
@@ -322,6 +333,7 @@ class LibraryFactory:
                 for each in (ids["termId"], new_id())
             ),
             *review_rows.rows_of(base, ids, user_id=user_id, marker=marker),
+            *(("cast_members", {**base, "id": each, "name": marker}) for each in (ids["memberId"], new_id())),
             ("webhook_endpoints", endpoint),
             ("events", {**base, **event}),
             ("webhook_deliveries", delivery),
@@ -355,6 +367,7 @@ class LibraryFactory:
             ("jobs", {**job, **download_job, "finished_at": base["created_at"]}),
             ("transcripts", transcript),
             *transcript_history.revisions_of(transcript, user_id=user_id),
+            *(("cast_appearances", {**base, **_appearance(ids, speaker=each)}) for each in ("speaker_1", marker)),
             ("captions", captions),
             ("jobs", {**job, **captions_job, "finished_at": base["created_at"]}),
             # Its times are stale, which takes no translation.
@@ -436,6 +449,12 @@ class LibraryFactory:
 
 def _segment(marker: str) -> dict[str, Any]:
     return {"start": 0, "end": 1, "speaker": "speaker_1", "text": marker, "deleted": False, "words": 0}
+
+
+def _appearance(ids: Mapping[str, str], *, speaker: str) -> dict[str, Any]:
+    """Columns of a speaker of the video who is a member of the cast."""
+    columns = {"id": new_id(), "member_id": ids["memberId"], "video_id": ids["videoId"], "speaker": speaker}
+    return {**columns, "source": "confirmed", "embedding_status": "none"}
 
 
 def _term(marker: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from cutroom.cast.schemas import CastRecognition, NewCastMember
 from cutroom.credits.schemas import CreditBundle
 from cutroom.glossary.schemas import NewGlossaryTerm, NewTermTranslation
 from cutroom.library.schemas import NewFolder
@@ -84,6 +85,8 @@ BODIES: list[tuple[Any, dict[str, Any]]] = [
     (NewFolder, {"name": "Interviews"}),
     (NewGlossaryTerm, {"term": "gate", "language": "en", "keep": True}),
     (NewTermTranslation, {"text": "comporta"}),
+    (NewCastMember, {"name": "Ana"}),
+    (CastRecognition, {"recognizeSpeakers": True}),
     (NewWebhookEndpoint, {"url": "https://hooks.example.com/cutroom"}),
     (NewHosting, {}),
 ]

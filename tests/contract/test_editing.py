@@ -71,6 +71,14 @@ EDITABLE = [
         cleared={"note": "Of a dam."},
     ),
     Editable(
+        "/cast/members/{memberId}",
+        "cast_members",
+        {"name": "Ana"},
+        {"name": "Ana Duarte"},
+        scope=Scope.DUBS_WRITE,
+        required=("name", "voices"),
+    ),
+    Editable(
         "/webhook-endpoints/{endpointId}",
         "webhook_endpoints",
         ENDPOINT,

@@ -104,6 +104,7 @@ async def test_a_transcript_extracts_the_speech_again(
         sandbox=Sandbox(),
         engines=StubEngines(),
         clock=system_clock,
+        secret_box=runtime.secret_box,
     )
     plan = await ActivityEnvironment().run(activities.detect_speech, job, transcribed.video_id)
     assert plan.duration_seconds == pytest.approx(SECONDS, abs=0.1)

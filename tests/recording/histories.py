@@ -33,6 +33,7 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import connect
 from cutroom.products.characters.service import DELETE_WORKFLOW, CharacterUpload, upload_images
+from cutroom.products.transcripts.speaker_recognition.service import EMBED_WORKFLOW, SpeakerEmbeddingRef
 from dev.environment import PROJECT
 from dev.fixtures.photographs import ensure_photographs, photographs_folder
 from dev.fixtures.speech_clips import clips_folder, ensure_clips
@@ -193,6 +194,7 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await save(client, f"transcript_{spoken}", "transcript-ready")
     await save(client, f"captions_{spoken}_pt", "captions-ready")
     await record_alignment(stage, client, spoken)
+    await record_speaker_embedding(stage, client)
     await record_caption_edits(stage, client, spoken)
     await record_voices(stage, client, speech)
     await record_characters(stage, client)
@@ -211,6 +213,14 @@ async def record_alignment(stage: Stage, client: Client, spoken: str) -> None:
         (await caller.patch(f"/v1/videos/{spoken}/transcript", json=body)).raise_for_status()
     await _wait_for_result(client, f"align-transcript_{spoken}_2")
     await save(client, f"align-transcript_{spoken}_2", "align-transcript")
+
+
+async def record_speaker_embedding(stage: Stage, client: Client) -> None:
+    """A voice print that was erased before it was made: every voice print is one activity."""
+    ref = SpeakerEmbeddingRef(stage.person.library_id, new_id())
+    handle = await client.start_workflow(EMBED_WORKFLOW, ref, id=ref.workflow_id, task_queue="control")
+    await asyncio.wait_for(handle.result(), timeout=60)
+    await save(client, handle.id, EMBED_WORKFLOW)
 
 
 async def record_caption_edits(stage: Stage, client: Client, spoken: str) -> None:

@@ -21,6 +21,7 @@ from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.products.dubs import mixdown, progress, service, source_separation, synthesis
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
+from cutroom.products.dubs.cast.voices import load_cast_voices
 from cutroom.products.dubs.editing.adoption import published_dub
 from cutroom.products.dubs.line_levels import lift_quiet_lines
 from cutroom.products.dubs.line_sync import line_starts
@@ -150,8 +151,10 @@ class DubActivities:
     async def assign_voices(self, job: JobRef, dub: DubRef) -> None:
         """Choose or clone a voice for each speaker."""
         script = await self.artifacts.script(dub)
+        async with self.database.transaction(job.library_id) as connection:
+            cast = await load_cast_voices(connection, dub)
         async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=progress.VOICES):
-            voices = await synthesis.assign_voices(self.artifacts, self.engines, dub=dub, script=script)
+            voices = await synthesis.assign_voices(self.artifacts, self.engines, dub=dub, script=script, cast=cast)
             await self.artifacts.put(dub.path("voices.json"), to_json(voices))
 
     @activity.defn(name="synthesize_lines")

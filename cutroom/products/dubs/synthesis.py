@@ -6,7 +6,7 @@ Synthesized audio is stored under a fingerprint of its inputs, so that unchanged
 import asyncio
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from cutroom.engines.voice_conversion.port import REFERENCE_RATE
 from cutroom.media.dubbing import AudioRange, change_tempo
 from cutroom.media.formats import Container
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
+from cutroom.products.dubs.cast.voices import CastChoice, assign_cast_voices
 from cutroom.products.dubs.casting import SpeakerProfile, cast_voices, voices_for
 from cutroom.products.dubs.line_speech import LineSpeech, pcm_seconds
 from cutroom.products.dubs.line_sync import MAX_TEMPO, best_wording, fit_line, fits_slot, next_wording, speaking_rate
@@ -46,15 +47,29 @@ MAX_RATE_ERROR = 0.025
 
 
 async def assign_voices(
-    artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, script: DubScript
+    artifacts: DubArtifacts,
+    engines: Engines,
+    *,
+    dub: DubRef,
+    script: DubScript,
+    cast: Mapping[str, CastChoice] | None = None,
 ) -> dict[str, AssignedVoice]:
-    """A stock voice per speaker, matched by gender, age and pitch; for premium dubs a clone of the speaker."""
+    """A voice per speaker: that of the cast, else a stock voice matched by gender, age and pitch.
+
+    For premium dubs, speakers without a voice of the cast are cloned.
+    """
     speakers = list(dict.fromkeys(line.speaker for line in script.lines))
-    profiles = [await _profile_speaker(artifacts, dub=dub, script=script, speaker=speaker) for speaker in speakers]
-    voices = await asyncio.to_thread(_assign_stock_voices, engines, profiles, dub.language)
+    choices = {speaker: choice for speaker, choice in (cast or {}).items() if speaker in speakers}
+    given = await assign_cast_voices(artifacts, engines, dub=dub, choices=choices)
+    profiles = [
+        await _profile_speaker(artifacts, dub=dub, script=script, speaker=speaker)
+        for speaker in speakers
+        if speaker not in given
+    ]
+    voices = await asyncio.to_thread(_assign_stock_voices, engines, profiles, dub.language, given.values())
     if dub.product != "premium":
-        return voices
-    return {
+        return {**voices, **given}
+    return given | {
         profile.speaker: await _clone_speaker(
             artifacts, engines, dub=dub, script=script, profile=profile, fallback=voices[profile.speaker]
         )
@@ -84,12 +99,17 @@ async def _measure_pitch(artifacts: DubArtifacts, *, dub: DubRef, spans: Sequenc
 
 
 def _assign_stock_voices(
-    engines: Engines, profiles: Sequence[SpeakerProfile], language: str
+    engines: Engines, profiles: Sequence[SpeakerProfile], language: str, given: Iterable[AssignedVoice]
 ) -> dict[str, AssignedVoice]:
+    """Voices that are given to others are the last choice."""
+    if not profiles:
+        return {}
     engine_of = {voice: each.name for each in engines.synthesizers() for voice in each.voices()}
     voices = voices_for(language, list(engine_of))
     if not voices:
         raise UnsuitableInputError("no_voice", f"No voice speaks the language {language}.")
+    taken = {(each.engine, each.voice) for each in given}
+    voices = [each for each in voices if (engine_of[each], each.name) not in taken] or voices
     return {
         speaker: AssignedVoice(engine_of[voice], voice.name, pitch_hz=voice.pitch_hz)
         for speaker, voice in cast_voices(profiles, voices).items()

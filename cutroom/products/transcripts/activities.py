@@ -5,11 +5,14 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from temporalio import activity
 
+from cutroom.cast.matching import RecognizedSpeaker, SpeakerVoice, recognize
+from cutroom.cast.recognition import load_cast, replace_recognized
 from cutroom.engines.diarization.clustering import cluster_speakers, speaker_of, speaker_turns
 from cutroom.engines.diarization.port import SpeakerEmbedding
 from cutroom.engines.diarization.segmentation import split_speech
@@ -18,7 +21,6 @@ from cutroom.engines.recognition.separated_voice import SeparatedVoiceRecognizer
 from cutroom.engines.registry import Engines
 from cutroom.engines.samples import duration_of, read_blocks, read_samples
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
-from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import parse_job_id
 from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress, portion
@@ -30,6 +32,7 @@ from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
+from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts import service
 from cutroom.products.transcripts.alignment import (
@@ -49,12 +52,12 @@ from cutroom.products.transcripts.chunks import (
     transcription_share,
 )
 from cutroom.products.transcripts.cues import CueSheet
-from cutroom.products.transcripts.editing.history import RevisionKind, compare
-from cutroom.products.transcripts.editing.revisions import find_state, read_document
-from cutroom.products.transcripts.editing.service import publish_edited
+from cutroom.products.transcripts.document import speaker_label
 from cutroom.products.transcripts.question_marks import mark_questions
+from cutroom.products.transcripts.recognition.replacement import replace_transcript
 from cutroom.products.transcripts.segmentation import TranscriptSegment, split_segments
 from cutroom.products.transcripts.service import StoredTranscript
+from cutroom.products.transcripts.speaker_recognition.voices import speaker_voices
 from cutroom.products.transcripts.subtitles import reading_speed_report, store_subtitles
 
 if TYPE_CHECKING:
@@ -83,6 +86,14 @@ class TranscriptChunkTask:
 
 
 @dataclass(frozen=True, slots=True)
+class _Diarized:
+    """The segments of a recording, and the voices of its speakers."""
+
+    segments: list[TranscriptSegment]
+    voices: list[SpeakerVoice]
+
+
+@dataclass(frozen=True, slots=True)
 class TranscriptActivities:
     """Activities of the transcript workflow; outputs are stored under deterministic keys and reused on retries."""
 
@@ -92,6 +103,7 @@ class TranscriptActivities:
     sandbox: Sandbox
     engines: Engines
     clock: Clock
+    secret_box: SecretBox
 
     @activity.defn(name="detect_speech")
     async def detect_speech(self, job: JobRef, video_id: str) -> SpeechPlan:
@@ -169,28 +181,24 @@ class TranscriptActivities:
     async def assemble_transcript(self, job: JobRef, video_id: str, plan: SpeechPlan, language: str) -> dict[str, Any]:
         """Assign speakers, build segments and subtitles, store the transcript, and return the job's result."""
         async with self._step(job, "assembling", progress=95):
-            names = [f"chunk-{chunk.index:05}.json" for chunk in plan.chunks]
-            chunks = [read_chunk(await self._read(_work_path(job, video_id, name))) for name in names]
-            segments = mark_questions(await asyncio.to_thread(self._segments, chunks, language), language=language)
+            paths = [_work_path(job, video_id, f"chunk-{chunk.index:05}.json") for chunk in plan.chunks]
+            chunks = [read_chunk(await self._read(path)) for path in paths]
+            diarized = await asyncio.to_thread(self._diarize, chunks, language)
+            segments = mark_questions(diarized.segments, language=language)
             speakers = list(dict.fromkeys(segment.speaker for segment in segments))
+            recognized = await self._recognize(job, video_id, diarized.voices)
+            names = {each.speaker: each.name for each in recognized}
             engine = ", ".join(sorted({chunk.engine for chunk in chunks})) or "none needed"
             transcript = StoredTranscript(
                 language=language,
                 segments=segment_rows(segments),
-                speakers=[{"id": name, "label": name.replace("speaker_", "Speaker ")} for name in speakers],
+                speakers=[{"id": each, "label": names.get(each) or speaker_label(each)} for each in speakers],
                 alignment_path="" if _is_repeated(job) else service.alignment_path(job.library_id, video_id),
                 engine=engine,
             )
-            if _is_repeated(job):
-                sheet = await self._replace(job, video_id, transcript, segments, until_seconds=plan.duration_seconds)
-            else:
-                await self.storage.put(transcript.alignment_path, write_alignment(segments, language=language))
-                sheet = await self._store_subtitles(job, video_id, segments, language, plan.duration_seconds)
-                async with self.database.transaction(job.library_id) as connection:
-                    await require_running(connection, job)
-                    await service.save_transcript(
-                        connection, job.library_id, video_id, transcript=transcript, now=self.clock()
-                    )
+            sheet = await self._store(
+                job, video_id, transcript, segments, recognized, until_seconds=plan.duration_seconds
+            )
         return {
             "language": language,
             "durationSeconds": round(plan.duration_seconds, 3),
@@ -201,67 +209,75 @@ class TranscriptActivities:
             **reading_speed_report(sheet),
         }
 
-    async def _replace(
+    async def _store(
         self,
         job: JobRef,
         video_id: str,
         transcript: StoredTranscript,
         segments: Sequence[TranscriptSegment],
+        recognized: Sequence[RecognizedSpeaker],
         *,
         until_seconds: float,
     ) -> CueSheet:
-        """Store what was recognized as a new revision; its files replace the old ones under the lock of its row."""
-        library_id = job.library_id
-        async with self.database.transaction(library_id) as connection:
-            await require_running(connection, job)
-            before = await find_state(connection, library_id, video_id, lock=True)
-            if before is None:
-                raise CutroomError(Code.FAILED_PRECONDITION, details={"reason": "transcript"})
-            document = await read_document(connection, library_id, video_id, before)
-            state = await service.save_transcript(
-                connection, library_id, video_id, transcript=transcript, now=self.clock()
-            )
-            if before.revision != state.revision:
-                await publish_edited(
-                    connection,
-                    library_id,
-                    video_id,
-                    revision=state.revision,
-                    kind=RevisionKind.RECOGNITION,
-                    changes=compare(document, state.published),
-                    now=self.clock(),
-                )
-            kept = [replace(each, deleted=row["deleted"]) for each, row in zip(segments, state.segments, strict=True)]
-            await self.storage.put(state.alignment_path, write_alignment(kept, language=state.language))
-            shown = [each for each in kept if not each.deleted]
-            return await self._store_subtitles(job, video_id, shown, state.language, until_seconds)
-
-    async def _store_subtitles(
-        self, job: JobRef, video_id: str, segments: Sequence[TranscriptSegment], language: str, until_seconds: float
-    ) -> CueSheet:
-        return await store_subtitles(
+        """Store the transcript with its words and subtitles; another recognition replaces all of them together."""
+        library_id, now = job.library_id, self.clock()
+        store_sheet = partial(
+            store_subtitles,
             self.storage,
-            segments,
-            library_id=job.library_id,
+            library_id=library_id,
             video_id=video_id,
-            language=language,
+            language=transcript.language,
             until_seconds=until_seconds,
         )
+        if not _is_repeated(job):
+            await self.storage.put(transcript.alignment_path, write_alignment(segments, language=transcript.language))
+            sheet = await store_sheet(segments)
+        async with self.database.transaction(library_id) as connection:
+            await require_running(connection, job)
+            if _is_repeated(job):
+                kept = await replace_transcript(
+                    connection, library_id, video_id, transcript, segments, storage=self.storage, now=now
+                )
+                sheet = await store_sheet(kept)
+            else:
+                await service.save_transcript(connection, library_id, video_id, transcript=transcript, now=now)
+            await replace_recognized(connection, library_id, video_id, recognized, now=now)
+        return sheet
 
-    def _segments(self, chunks: Sequence[TranscribedChunk], language: str) -> list[TranscriptSegment]:
+    def _diarize(self, chunks: Sequence[TranscribedChunk], language: str) -> _Diarized:
         words = [word for chunk in chunks for word in chunk.words]
         embeddings = [each for chunk in chunks for each in chunk.embeddings]
         speaker_embedder = self.engines.speaker_embedder() if embeddings else None
         if speaker_embedder is None:
-            return split_segments(words, lambda _word: "speaker_1", language=language)
+            return _Diarized(split_segments(words, lambda _word: "speaker_1", language=language), [])
         labels = cluster_speakers(embeddings, same_speaker_threshold=speaker_embedder.same_speaker_threshold)
         spans = [TimeSpan(word.start_seconds, word.end_seconds) for word in words]
         turns = speaker_turns(embeddings, labels, words=spans)
 
-        def speaker_label(word: Word) -> str:
-            return f"speaker_{(speaker_of(turns, TimeSpan(word.start_seconds, word.end_seconds)) or 0) + 1}"
+        def speaker_name(word: Word) -> str:
+            return _speaker_id(speaker_of(turns, TimeSpan(word.start_seconds, word.end_seconds)) or 0)
 
-        return split_segments(words, speaker_label, language=language)  # type: ignore[arg-type]
+        by_speaker: dict[str, list[SpeakerEmbedding]] = {}
+        for each, label in zip(embeddings, labels, strict=True):
+            by_speaker.setdefault(_speaker_id(label), []).append(each)
+        segments = split_segments(words, speaker_name, language=language)  # type: ignore[arg-type]
+        spoken = {segment.speaker for segment in segments}
+        return _Diarized(segments, [each for each in speaker_voices(by_speaker) if each.speaker in spoken])
+
+    async def _recognize(self, job: JobRef, video_id: str, voices: Sequence[SpeakerVoice]) -> list[RecognizedSpeaker]:
+        """The speakers who are members of the cast, if the library has opted in for this video."""
+        embedder = self.engines.speaker_embedder() if voices else None
+        if embedder is None:
+            return []
+        async with self.database.transaction(job.library_id) as connection:
+            cast = await load_cast(
+                connection, job.library_id, video_id, engine=embedder.name, secret_box=self.secret_box
+            )
+        recognized = await asyncio.to_thread(recognize, voices, cast)
+        if cast:
+            fields = {"job_id": job.job_id, "speakers": len(voices), "recognized": len(recognized)}
+            _log.info("speakers compared with the cast", extra=fields)
+        return recognized
 
     @activity.defn(name="delete_transcript_chunks")
     async def delete_transcript_chunks(self, job: JobRef, video_id: str) -> None:
@@ -285,6 +301,10 @@ def _with_progress(
         yield block
         seconds += len(block) / SAMPLE_RATE
         report_progress(seconds / duration_seconds)
+
+
+def _speaker_id(number: int) -> str:
+    return f"speaker_{number + 1}"
 
 
 def _is_repeated(job: JobRef) -> bool:

@@ -8,6 +8,8 @@ from cutroom.products.transcripts.cutting import routes as cutting_routes
 from cutroom.products.transcripts.editing import routes as editing_routes
 from cutroom.products.transcripts.editing.workflow import AlignTranscriptWorkflow
 from cutroom.products.transcripts.recognition import routes as recognition_routes
+from cutroom.products.transcripts.speaker_recognition import routes as speaker_routes
+from cutroom.products.transcripts.speaker_recognition.workflow import EmbedSpeakerWorkflow
 from cutroom.products.transcripts.workflow import TranscriptWorkflow
 
 PRODUCT = Product(
@@ -21,8 +23,14 @@ PRODUCT = Product(
             discard=service.discard,
         ),
     ),
-    workflows=(AlignTranscriptWorkflow,),
-    routers=(routes.router, editing_routes.router, cutting_routes.router, recognition_routes.router),
+    workflows=(AlignTranscriptWorkflow, EmbedSpeakerWorkflow),
+    routers=(
+        routes.router,
+        editing_routes.router,
+        cutting_routes.router,
+        recognition_routes.router,
+        speaker_routes.router,
+    ),
     check_bundle=service.check_bundle,
     owns=Ownership(
         tables=("transcripts", "transcript_revisions"),

@@ -25,6 +25,14 @@ class Speaker(ApiModel):
     label: str
 
 
+class TranscriptSpeaker(Speaker):
+    """A speaker of the transcript."""
+
+    cast_member_id: Annotated[
+        Omittable[str], Field(description="The member of the cast who this is, if it was recognized or confirmed.")
+    ] = None
+
+
 class Transcript(ApiModel):
     """A transcript, or its state if `status` is not `ready`."""
 
@@ -50,7 +58,7 @@ class Transcript(ApiModel):
     user_video_id: str
     language: Annotated[Omittable[LanguageCode], Field(description="The detected language.")] = None
     segments: Omittable[list[Segment]] = None
-    speakers: Omittable[list[Speaker]] = None
+    speakers: Omittable[list[TranscriptSpeaker]] = None
     word_alignment_url: Annotated[
         Uri | None, Field(description="A temporary URL of a JSON file with the timing of every word.")
     ]

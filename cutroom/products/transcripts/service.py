@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 
 from cutroom.accounts.principals import Principal
+from cutroom.cast.appearances import members_of
 from cutroom.credits.schemas import CreditBundle
 from cutroom.credits.service import NOT_TRANSLATED, Qualities
 from cutroom.engines.translation.port import Quality
@@ -37,7 +38,7 @@ from cutroom.products.transcripts.editing.revisions import (
     publish,
     read_document,
 )
-from cutroom.products.transcripts.schemas import Segment, Speaker, Subtitles, Transcript
+from cutroom.products.transcripts.schemas import Segment, Subtitles, Transcript, TranscriptSpeaker
 from cutroom.text.file_names import file_name
 from cutroom.text.language_tags import canonical_language, is_language
 
@@ -112,12 +113,13 @@ async def get_transcript(
     found = await find_transcript(connection, library_id, video_id)
     if job["status"] == JobState.FAILED or found is None:
         return _pending("failed", video_id)
+    members = await members_of(connection, library_id, video_id)
     return Transcript(
         status="ready",
         user_video_id=video_id,
         language=found.language if found.language != UNKNOWN_LANGUAGE else None,
         segments=[Segment(**{name: each[name] for name in Segment.model_fields}) for each in found.segments],
-        speakers=[Speaker(**each) for each in found.speakers],
+        speakers=[TranscriptSpeaker(**each, cast_member_id=members.get(each["id"])) for each in found.speakers],
         word_alignment_url=storage.download_url(
             found.alignment_path, file_name(video.title, "words", extension="json")
         ),

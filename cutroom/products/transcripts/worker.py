@@ -4,6 +4,7 @@ from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.transcripts.activities import TranscriptActivities
 from cutroom.products.transcripts.editing.activities import AlignmentActivities
+from cutroom.products.transcripts.speaker_recognition.activities import SpeakerEmbeddingActivities
 
 
 def register(context: WorkerContext) -> Activities:
@@ -14,6 +15,7 @@ def register(context: WorkerContext) -> Activities:
         sandbox=context.sandbox,
         engines=context.engines,
         clock=context.clock,
+        secret_box=context.secret_box,
     )
     alignment = AlignmentActivities(
         database=context.database,
@@ -22,7 +24,16 @@ def register(context: WorkerContext) -> Activities:
         sandbox=context.sandbox,
         engines=context.engines,
     )
+    speaker_embeddings = SpeakerEmbeddingActivities(
+        database=context.database,
+        storage=context.storage,
+        media_cache=context.media_cache,
+        sandbox=context.sandbox,
+        engines=context.engines,
+        secret_box=context.secret_box,
+    )
     return {
+        TaskQueue.CONTROL: [speaker_embeddings.fail_speaker_embedding],
         TaskQueue.SPEECH: [
             transcripts.detect_speech,
             transcripts.transcribe_chunk,
@@ -32,5 +43,6 @@ def register(context: WorkerContext) -> Activities:
             alignment.align_chunk,
             alignment.publish_revision,
             alignment.delete_alignment,
+            speaker_embeddings.embed_speaker,
         ],
     }

@@ -23,6 +23,9 @@ EXPORTED_TABLES = (
     "api_keys",
     "brand_voices",
     "captions",
+    "cast_appearances",
+    "cast_members",
+    "cast_scopes",
     "character_images",
     "characters",
     "delivery_attempts",
@@ -88,6 +91,7 @@ LEFT_OUT_TABLES = {
 }
 LEFT_OUT_COLUMNS = {
     "api_keys": {"hash": "a credential's hash", "hint": "part of a credential"},
+    "cast_appearances": {"sealed_embedding": "a sealed voice print, which is biometric data"},
     "destinations": {"sealed_secret": "a sealed secret access key"},
     "hostings": {"sealed_url": "a sealed upload URL", "upload_id": "state of an upload"},
     "review_links": {"hash": "of the secret in the link"},
@@ -112,6 +116,8 @@ LEFT_OUT_PREFIXES = {
 SETTINGS_TABLES = (
     "api_keys",
     "brand_voices",
+    "cast_members",
+    "cast_scopes",
     "characters",
     "destinations",
     "folders",

@@ -85,6 +85,7 @@ async def test_progress_moves_while_the_only_chunk_is_transcribed(
         sandbox=Sandbox(),
         engines=FakeEngines(recognizer),
         clock=system_clock,
+        secret_box=runtime.secret_box,
     )
     job = JobRef(library_id, f"transcript_{video_id}", 1)
     task = TranscriptChunkTask(TranscriptChunk(0, 0.0, SECONDS, SECONDS), "en", total_chunks=1)

@@ -22,6 +22,7 @@ from cutroom.platform.clock import Clock
 from cutroom.platform.db import Connection, Database
 from cutroom.products.dubs import mixdown, progress, service, synthesis
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
+from cutroom.products.dubs.cast.voices import load_cast_voices
 from cutroom.products.dubs.editing.lines import PublishedDub
 from cutroom.products.dubs.editing.placement import place_lines
 from cutroom.products.dubs.editing.redub_lines import (
@@ -149,8 +150,10 @@ class RedubActivities:
         """Choose or clone voices for speakers who had no line before."""
         script, voices = await self.artifacts.script(dub), await self.artifacts.voices(dub)
         theirs = replace(script, lines=tuple(line for line in script.lines if line.speaker in speakers))
+        async with self.database.transaction(job.library_id) as connection:
+            cast = await load_cast_voices(connection, dub)
         async with self._step(job, "synthesizing", progress=progress.SYNTHESIZED, share=progress.VOICES):
-            assigned = await synthesis.assign_voices(self.artifacts, self.engines, dub=dub, script=theirs)
+            assigned = await synthesis.assign_voices(self.artifacts, self.engines, dub=dub, script=theirs, cast=cast)
             await self.artifacts.put(dub.path("voices.json"), to_json({**assigned, **voices}))
 
     @activity.defn(name="schedule_redub_lines")

@@ -1,0 +1,1 @@
+"""Voices of members of the cast in dubs."""
