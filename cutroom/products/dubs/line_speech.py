@@ -28,6 +28,7 @@ class LineSpeech:
     dub: DubRef
     line: DubLine
     voice: AssignedVoice
+    folder: str = "synthesized"  # of what the engine has spoken, under the folder that dubs of the video share
     _spoken: dict[tuple[int, float], bytes] = field(default_factory=dict)
     _predicted: dict[tuple[int, float], float | None] = field(default_factory=dict)
     _correction: float = 1.0  # of predictions, by the text that was spoken last
@@ -75,7 +76,7 @@ class LineSpeech:
     async def _synthesize(self, index: int, speed: float) -> bytes:
         text = self.line.spoken(index)
         inputs = {"text": text, "voice": self.voice.identity, "language": self.dub.language, "speed": speed}
-        path = self.dub.shared_path(f"synthesized/{fingerprint(inputs)}.pcm")
+        path = self.dub.shared_path(f"{self.folder}/{fingerprint(inputs)}.pcm")
         if await self.artifacts.exists(path):
             return await self.artifacts.read(path)
         reference = await self._reference()

@@ -59,6 +59,7 @@ class DubLine:
     speed: float | None = None  # at which the voice speaks, relative to its natural speed
     pronunciation: Mapping[str, str] = field(default_factory=dict)  # respellings of words
     glossary: LineGlossary = field(default_factory=LineGlossary)
+    take: str | None = None  # the key of audio that a person has chosen
 
     @property
     def voice_key(self) -> str:
