@@ -62,7 +62,7 @@ class LineSpeech:
         return self._predicted[index, speed]
 
     def _run_predictor(self, index: int, speed: float, reference: ReferenceAudio | None) -> float | None:
-        text, language = self.line.spoken(index), self.dub.language
+        text, language = self.line.spoken(index, reads_phonemes=self.voice.reads_phonemes), self.dub.language
         if reference is not None:
             cloner = self.engines.voice_cloner()
             if not isinstance(cloner, CloneDurationPredictor):
@@ -74,7 +74,7 @@ class LineSpeech:
         return synthesizer.predict_seconds(text, voice=str(self.voice.voice), language=language, speed=speed)
 
     async def _synthesize(self, index: int, speed: float) -> bytes:
-        text = self.line.spoken(index)
+        text = self.line.spoken(index, reads_phonemes=self.voice.reads_phonemes)
         inputs = {"text": text, "voice": self.voice.identity, "language": self.dub.language, "speed": speed}
         path = self.dub.shared_path(f"{self.folder}/{fingerprint(inputs)}.pcm")
         if await self.artifacts.exists(path):

@@ -143,7 +143,7 @@ def line_key(dub: DubRef, line: DubLine, voice: AssignedVoice) -> str:
     if line.take is not None:
         return line.take
     slot = [round(line.slot.seconds, 3), round(line.slot.max_seconds, 3)]
-    spoken = [line.spoken(index) for index in range(len(line.texts))]
+    spoken = [line.spoken(index, reads_phonemes=voice.reads_phonemes) for index in range(len(line.texts))]
     inputs: dict[str, Any] = {"texts": spoken, "voice": voice.identity, "language": dub.language, "slot": slot}
     if line.speed is not None:
         inputs["speed"] = line.speed

@@ -8,6 +8,7 @@ from typing import Any
 from cutroom.products.dubs.editing.lines import NO_EDITS, DesiredLine, LineEdits
 from cutroom.products.dubs.editing.staleness import LineState
 from cutroom.products.dubs.line_sync import GAP_SECONDS, MIN_SLOT_SECONDS
+from cutroom.text.phonetic_spelling import phonemes_of, unknown_phonemes
 
 MAX_TEXT = 1_000  # characters of a line
 MAX_SPELLING = 100
@@ -67,6 +68,9 @@ def _apply(states: Sequence[LineState], at: int, edits: LineEdits, values: Mappi
             )
             for word, spelling in changed["pronunciation"].items()
         }
+        for spelling in changed["pronunciation"].values():
+            if phonemes_of(spelling) is not None and (unknown := unknown_phonemes(spelling)):
+                raise InvalidChangeError("pronunciation", f"No voice knows these phonemes: {' '.join(unknown)}")
     for name in ("mute", "keep_original", "start_offset", "gain_db", "pronunciation"):
         if name in changed:  # what changes nothing is not set
             changed[name] = changed[name] or None

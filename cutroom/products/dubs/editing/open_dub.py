@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cutroom.accounts.principals import Principal
-from cutroom.capabilities.service import available_voices
+from cutroom.capabilities.service import available_voices, find_stock_voice
 from cutroom.credits.pricing import PriceList
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
@@ -15,14 +15,16 @@ from cutroom.jobs.states import JobState
 from cutroom.library.service import get_duration, get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.dubs.editing.lines import PublishedDub
+from cutroom.products.dubs.editing.lines import LineEdits, PublishedDub
 from cutroom.products.dubs.editing.staleness import LineState, line_states
 from cutroom.products.dubs.editing.state import DubKey, DubState, find_dub, read_published
 from cutroom.products.dubs.editing.text_fit import TextFit, text_fits
+from cutroom.products.dubs.script import AssignedVoice
 from cutroom.products.transcripts.document import TranscriptDocument
 from cutroom.products.transcripts.editing.revisions import find_state, read_document
 from cutroom.text.glossary.terms import Glossary
 from cutroom.text.language_tags import language_of
+from cutroom.text.phonetic_spelling import phonemes_of
 
 MEASURED_JOBS = 5  # regenerations that estimates are corrected by
 _SLOWNESS = f"""SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio) FROM (
@@ -119,6 +121,20 @@ class DubAccess:
         for field, voice in wanted.items():
             if voice not in known or language_of(known[voice]) != language_of(self.language):
                 raise invalid_field(field, "There is no such voice of the language of the dub.")
+
+    async def find_voice(self, dub: OpenDub, speaker: str, edits: LineEdits) -> AssignedVoice | None:
+        """The voice that speaks a line; None if none was assigned yet."""
+        if edits.voice is None:
+            return dub.published.voice_of(speaker)
+        stock = await find_stock_voice(self.connection, edits.voice)
+        return AssignedVoice(stock.engine, stock.name) if stock is not None else None
+
+    async def require_phonetic_voice(self, dub: OpenDub, speaker: str, edits: LineEdits, *, field: str) -> None:
+        """Refuse phonemes for a voice that cannot read them."""
+        if any(phonemes_of(each) is not None for each in (edits.pronunciation or {}).values()):
+            voice = await self.find_voice(dub, speaker, edits)
+            if voice is None or not voice.reads_phonemes:
+                raise invalid_field(field, "The voice of this line reads no phonemes. Respell the word instead.")
 
     async def glossary(self) -> Glossary:
         """The terms that apply to the video now."""

@@ -74,6 +74,10 @@ class DubEditor(DubAccess):
             edits = apply_changes(dub.lines, dub.state.edits, changes)
         except InvalidChangeError as error:
             raise invalid_field(error.field, error.message) from error
+        speakers = {each.id: each.source.speaker for each in dub.lines}
+        for at, each in enumerate(changes):
+            field = f"changes.{at}.pronunciation"
+            await self.require_phonetic_voice(dub, speakers[each.id], edits[each.id], field=field)
         revision = await save_edits(self.connection, self.key, edits)
         lines = line_states(dub.published.lines, dub.document, edits)
         fits, changed = dub.fits(lines), {each.id for each in changes}

@@ -97,6 +97,24 @@ async def test_an_edit_is_free_and_null_returns_to_the_automatic_value(dubbed: D
     assert await ledger.wallet_balance(accounts.connection, dubbed.video.library_id) == FUNDS
 
 
+async def test_words_can_be_spelled_as_phonemes_for_a_voice_that_reads_them(dubbed: DubbedVideo) -> None:
+    line = (await dubbed.read())["segments"][0]["id"]
+    response = await dubbed.patch(1, {"id": line, "pronunciation": {"Good": "/bom/"}})
+    assert response.json()["segments"][0]["edits"] == {"pronunciation": {"Good": "/bom/"}}
+
+
+async def test_wordings_are_shorter_and_fit(dubbed: DubbedVideo) -> None:
+    line = (await dubbed.read())["segments"][1]["id"]
+    text = "Na verdade, nós vamos em seguida."
+    response = await dubbed.api.post(f"{dubbed.path}/segments/{line}/wordings", json={"text": text})
+    found = response.json()
+    assert (response.status_code, found["text"]) == (200, text)
+    assert [each["text"] for each in found["wordings"]][-1] == "Na verdade, vamos depois."
+    assert all(each["seconds"] <= found["fit"]["availableSeconds"] for each in found["wordings"])
+    unknown = await dubbed.api.post(f"{dubbed.path}/segments/unknown/wordings", json={})
+    assert unknown.status_code == 404
+
+
 async def test_exactly_the_lines_of_edited_segments_are_stale(dubbed: DubbedVideo) -> None:
     first, second = (each["id"] for each in (await dubbed.read())["segments"])
     await dubbed.edit_transcript(1, {"op": "replaceText", "id": "s1", "text": "Good evening."})
@@ -176,6 +194,9 @@ async def test_concurrent_editors_lose_no_edit(dubbed: DubbedVideo) -> None:
         ({"startOffset": -1.5}, "changes.0.startOffset"),  # before the beginning
         ({"mute": "yes"}, "changes.0.mute"),
         ({"pronunciation": {"": "a"}}, "changes.0.pronunciation"),
+        ({"pronunciation": {"Good": "/\u01c3/"}}, "changes.0.pronunciation"),  # no voice has clicks
+        ({"pronunciation": {"Good": "/bom/"}, "voice": PORTUGUESE}, "changes.0.pronunciation"),  # reads no phonemes
+        ({"take": "0123"}, "changes.0.take"),
         ({"sped": 1}, "changes.0.sped"),
         ({}, "changes.0"),
     ],

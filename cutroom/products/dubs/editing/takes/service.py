@@ -7,7 +7,6 @@ from typing import Any
 
 import asyncpg
 
-from cutroom.capabilities.service import find_stock_voice
 from cutroom.errors import Code, CutroomError, invalid_field, not_found
 from cutroom.jobs.ids import InternalJobType, JobKey
 from cutroom.jobs.service import NewJob, create_jobs
@@ -76,6 +75,7 @@ class LinePreviews:
         if changes := wanted.changes:
             await access.require_voices({"voice": wanted.voice} if wanted.voice is not None else {})
             edits = _changed(dub, state, edits, changes)
+            await access.require_phonetic_voice(dub, state.source.speaker, edits, field="pronunciation")
         until = dub.duration_seconds or max(each.source.end_seconds for each in dub.lines)
         desired, line = previewed_line(
             dub.lines, edits, state.id, document=dub.document, until_seconds=until, glossary=await access.glossary()
@@ -83,15 +83,11 @@ class LinePreviews:
         if edits.text is None and (not any(line.texts) or _is_untranslated(state)):
             message = "The line has yet to be translated. Send a text."
             raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "untranslated"})
-        voice = await self._voice(dub, state, edits.voice)
+        voice = await self._voice(dub, state, edits)
         return TakesOrder(line, voice, wanted.count, desired.speech_fingerprint)
 
-    async def _voice(self, dub: OpenDub, state: LineState, id_: str | None) -> AssignedVoice:
-        if id_ is None:
-            found = dub.published.voice_of(state.source.speaker)
-        else:
-            stock = await find_stock_voice(self.access.connection, id_)
-            found = AssignedVoice(stock.engine, stock.name) if stock is not None else None
+    async def _voice(self, dub: OpenDub, state: LineState, edits: LineEdits) -> AssignedVoice:
+        found = await self.access.find_voice(dub, state.source.speaker, edits)
         if found is None:
             message = "No voice was assigned to this speaker yet. Send a voice."
             raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "voice"})
