@@ -11,7 +11,7 @@ from dataclasses import dataclass
 _START, _END = "\ue000", "\ue001"
 _SPELLING = re.compile(r"/([^/]+)/")
 _MARKED = re.compile(f"{_START}([^{_START}{_END}]*){_END}")
-# What voices that read phonemes know: the letters, and marks that belong to the letter before them.
+# What voices that read phonemes know: letters, and marks that modify them.
 LETTERS = frozenset("abcdefhijklmnopqrstuvwxyzɡɑɐɒæβɔɕçɖðʤəɚɛɜɟɥɨɪʝɯɰŋɳɲɴøɸθœɹɾɻʁɽʂʃʈʧʊʋʌɣɤχʎʒʔʣʥʦʨᵊᵻ")
 MARKS = frozenset("ˈˌːʰʲ\u0303 ")
 # Other ways to write the same: the letter g, ties between the parts of an affricate, syllable breaks, an apostrophe.
