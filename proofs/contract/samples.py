@@ -157,14 +157,13 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /videos/{videoId}/dubs/{lang}/segments": [Sample(of=EDITED_DUB)],
     "PATCH /videos/{videoId}/dubs/{lang}/segments": [Sample(EVERY_LINE_EDIT, of=EDITED_DUB)],
     "POST /videos/{videoId}/dubs/{lang}/segments/{segmentId}/preview": [
-        Sample({}, of=EDITED_DUB, status=202),
+        Sample({"text": "Wort!"}, of=EDITED_DUB, status=202),
         Sample(
             {"text": "Wort!", "speed": 1.1, "pronunciation": {"Wort": "Wordt"}, "count": 3}, of=EDITED_DUB, status=202
         ),
     ],
     "GET /videos/{videoId}/dubs/{lang}/segments/{segmentId}/preview/{previewId}": [Sample(of=EDITED_DUB)],
     "POST /videos/{videoId}/dubs/{lang}/segments/{segmentId}/wordings": [
-        Sample({}, of=EDITED_DUB),
         Sample({"text": "Worte, ehrlich gesagt."}, of=EDITED_DUB),
     ],
     "POST /videos/{videoId}/dubs/{lang}/regenerate/quote": [

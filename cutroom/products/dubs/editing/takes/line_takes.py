@@ -18,8 +18,8 @@ from cutroom.text.glossary.terms import Glossary
 
 MAX_TAKES = 3  # of one preview
 TAKES_TTL = timedelta(hours=24)
-# How much faster than the first take an engine without variation speaks the others: one is calm, one is lively.
-PACES = (1.0, 0.9, 1.12)
+# How fast an engine without variation is asked to speak each take, relative to the first one: one is calm, one lively.
+PACES = (1.0, 0.8, 1.25)
 FOLDER = "shared/takes/"
 
 _TAKE_ID = re.compile(rf"([0-9a-z]{{26}})([1-{MAX_TAKES}])")
