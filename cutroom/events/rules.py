@@ -19,6 +19,8 @@ EventType = Literal[
     "credits.low",
     "transcript.edited",
     "captions.edited",
+    "dub.regenerated",
+    "dub.regeneration_failed",
 ]
 
 
@@ -42,6 +44,8 @@ DECLARATIONS = (
     EventDeclaration("credits.low", "The balance fell below the warning threshold.", "CreditsLow"),
     EventDeclaration("transcript.edited", "A transcript has a new revision.", "TranscriptEdited"),
     EventDeclaration("captions.edited", "Translated captions have a new revision.", "CaptionsEdited"),
+    EventDeclaration("dub.regenerated", "Lines of a dub were made again, and its audio is new.", "DubRegenerated"),
+    EventDeclaration("dub.regeneration_failed", "Lines of a dub could not be made again.", "DubRegenerated"),
 )
 EVENT_TYPES: tuple[EventType, ...] = get_args(EventType)
 DEFAULT_TYPES: tuple[EventType, ...] = tuple(each.type for each in DECLARATIONS if each.is_default)

@@ -34,7 +34,8 @@ class LibraryEvent(ApiModel):
         dict[str, Any],
         Field(
             description="The Video or Job as it was, without signed URLs; for `credits.low`, the balance, and for "
-            "`transcript.edited` and `captions.edited`, the video and the revision."
+            "`transcript.edited` and `captions.edited`, the video and the revision. For `dub.regenerated` and "
+            "`dub.regeneration_failed`, the dub, the lines and the error."
         ),
     ]
 

@@ -15,6 +15,7 @@ from cutroom.glossary.rules import (
     term_error,
 )
 from cutroom.text.glossary.matching import composed_phrase
+from cutroom.text.phonetic_spelling import phonemes_of, unknown_phonemes
 from cutroom.web.schema import ApiModel, LanguageCode, Omittable, PatchRequest, RequestModel
 
 V = TypeVar("V")
@@ -40,6 +41,12 @@ def _check_term(text: str) -> str:
     return composed
 
 
+def _check_phonemes(text: str) -> str:
+    if phonemes_of(text) is not None and (unknown := unknown_phonemes(text)):
+        raise ValueError(f"No voice knows these phonemes: {' '.join(unknown)}")
+    return text
+
+
 def _distinct_languages(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401 (any JSON value)
     found = validate(value)
     if len(found) != len(value):
@@ -51,7 +58,10 @@ TermText = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TERM), AfterValidator(_check_term)
 ]
 Respelling = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_RESPELLING), AfterValidator(_check_term)
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_RESPELLING),
+    AfterValidator(_check_term),
+    AfterValidator(_check_phonemes),
 ]
 Note = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NOTE, pattern=r"^[^\x00]+$")

@@ -29,6 +29,7 @@ class InternalJobType(StrEnum):
     VOICE = "voice"
     SPEECH = "speech"
     REDUB = "redub"
+    TAKES = "takes"
     HOSTING = "hosting"
     CHARACTER = "character"
 

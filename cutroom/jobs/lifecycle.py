@@ -6,6 +6,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 
+import asyncpg
+
 from cutroom.credits import escrow
 from cutroom.credits.pricing import PriceList
 from cutroom.credits.rules import Charge
@@ -14,7 +16,7 @@ from cutroom.errors import Code, CutroomError
 from cutroom.jobs.ids import InternalJobType, JobKey, JobType, parse_job_id, parse_job_kind, workflow_id
 from cutroom.jobs.service import GET_JOB, job_from_row, release_dependents
 from cutroom.jobs.settlement import Settle, claim_transcript_line, settle_job
-from cutroom.jobs.states import CANCELLED
+from cutroom.jobs.states import CANCELLED, JobState
 from cutroom.library.schemas import State
 from cutroom.library.service import load_video, set_stage_status
 from cutroom.library.usage import Usage, add_usage
@@ -269,7 +271,29 @@ async def update_video_stage(
 async def _publish_job_event(connection: Connection, ref: JobRef, *, type_: str, now: datetime) -> None:
     row = await connection.fetchrow(GET_JOB, ref.library_id, ref.job_id)
     assert row is not None
-    if isinstance(parse_job_kind(row["type"]), InternalJobType):
+    kind = parse_job_kind(row["type"])
+    if kind is InternalJobType.REDUB and type_ != "job.cancelled":  # which follows a failure
+        await _publish_redub_event(connection, ref, row, now=now)
+    if isinstance(kind, InternalJobType):
         return
     data = job_from_row(row).model_dump(mode="json", by_alias=True)
+    await publish_event(connection, ref.library_id, type=type_, data=data, now=now)
+
+
+async def _publish_redub_event(connection: Connection, ref: JobRef, job: asyncpg.Record, *, now: datetime) -> None:
+    """Publish that lines of a dub were regenerated, or that this failed; a redub is not exposed as a job."""
+    plan = await connection.fetchval(
+        "SELECT plan FROM jobs WHERE library_id = $1 AND id = $2", ref.library_id, ref.job_id
+    )
+    has_failed = job["status"] == JobState.FAILED
+    data = {
+        "videoId": plan["dubbed_video_id"],
+        "language": plan["language"],
+        "product": plan["product"],
+        "jobId": ref.job_id,
+        "segmentIds": plan.get("lines", []),
+    }
+    if has_failed:
+        data["error"] = {"code": job["error_code"], "message": job["error_message"]}
+    type_ = "dub.regeneration_failed" if has_failed else "dub.regenerated"
     await publish_event(connection, ref.library_id, type=type_, data=data, now=now)

@@ -24,6 +24,7 @@ BAD_QUERIES = {
     "GET /videos": {"limit": "0"},
     "GET /videos/{videoId}/dubs/{lang}": {"product": "nonsense"},
     "GET /videos/{videoId}/dubs/{lang}/segments": {"product": "nonsense"},
+    "GET /videos/{videoId}/dubs/{lang}/segments/{segmentId}/preview/{previewId}": {"product": "nonsense"},
     "DELETE /videos/{videoId}/dubs/{lang}": {"product": "nonsense"},
     "GET /videos/{videoId}/subtitles/{lang}": {"format": "nonsense"},
     "GET /voices": {"status": "nonsense"},

@@ -160,6 +160,16 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     ],
     "GET /videos/{videoId}/dubs/{lang}/segments": [Sample(of=EDITED_DUB)],
     "PATCH /videos/{videoId}/dubs/{lang}/segments": [Sample(EVERY_LINE_EDIT, of=EDITED_DUB)],
+    "POST /videos/{videoId}/dubs/{lang}/segments/{segmentId}/preview": [
+        Sample({"text": "Wort!"}, of=EDITED_DUB, status=202),
+        Sample(
+            {"text": "Wort!", "speed": 1.1, "pronunciation": {"Wort": "Wordt"}, "count": 3}, of=EDITED_DUB, status=202
+        ),
+    ],
+    "GET /videos/{videoId}/dubs/{lang}/segments/{segmentId}/preview/{previewId}": [Sample(of=EDITED_DUB)],
+    "POST /videos/{videoId}/dubs/{lang}/segments/{segmentId}/wordings": [
+        Sample({"text": "Worte, ehrlich gesagt."}, of=EDITED_DUB),
+    ],
     "POST /videos/{videoId}/dubs/{lang}/regenerate/quote": [
         Sample({"revision": 1}, of=EDITED_DUB),
         Sample({"revision": 1, "transcriptRevision": 4, "segmentIds": [LINE_ID]}, of=EDITED_DUB),

@@ -294,6 +294,9 @@ class StateFixtures:
             **dub_lines.dub_columns(SEGMENT),
         }
         await self._insert("dubs", {**key, **dub}, with_date=False)
+        ids |= {"segmentId": dub_lines.LINE_ID, "previewId": new_id()}
+        job = dub_lines.takes_job(ids["previewId"], ids["videoId"], "de")
+        await self._job(job["id"], job["type"], job["status"], plan=job["plan"])
         return ids
 
     async def new_product(self) -> Ids:

@@ -37,6 +37,7 @@ _RANDOM_IDS = (
     "linkId",
     "commentId",
     "memberId",
+    "previewId",
 )
 TOKEN_LIFETIME = timedelta(hours=1)
 KINDS = {"source": {"files": 1, "bytes": 1}}  # of files in an export
@@ -81,7 +82,8 @@ class LibraryFactory:
 
     async def _seed(self, library_id: str, *, user_id: str, marker: str) -> dict[str, str]:
         """Insert a row behind every path parameter, and at least two into paged lists; ids by parameter name."""
-        ids = {"revision": "1", "speakerId": "speaker_1", **{name: new_id() for name in _RANDOM_IDS}}
+        ids = {"revision": "1", "speakerId": "speaker_1", "segmentId": dub_lines.LINE_ID}
+        ids |= {name: new_id() for name in _RANDOM_IDS}
         base = {"library_id": library_id, "created_at": system_clock()}
         video = {**base, "status": "ready", "title": marker, "media_type": "video", "duration_seconds": VIDEO_SECONDS}
         endpoint = {
@@ -356,6 +358,7 @@ class LibraryFactory:
             ),
             ("syntheses", synthesis),
             ("jobs", {**job, **dub_job, "finished_at": base["created_at"]}),
+            ("jobs", {**job, "video_id": None, **dub_lines.takes_job(ids["previewId"], ids["videoId"], LANGUAGE)}),
             ("dubs", dub),
             ("jobs", {**job, **shorts_job, "finished_at": base["created_at"]}),
             ("shorts_outputs", short),

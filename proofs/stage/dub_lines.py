@@ -29,3 +29,14 @@ def dub_columns(segment: Mapping[str, Any]) -> dict[str, Any]:
         "lines": PublishedDub([published], 1, 0.0).to_row(),
         "edits": {LINE_ID: LineEdits(gain_db=-3.0).to_row()},
     }
+
+
+def takes_job(preview_id: str, video_id: str, language: str) -> dict[str, Any]:
+    """Columns of a job that is to speak takes of the line."""
+    return {
+        "id": f"takes_{preview_id}",
+        "type": "takes",
+        "status": "queued",
+        "depends_on": [],
+        "plan": {"dubbed_video_id": video_id, "language": language, "product": "plus", "line": LINE_ID},
+    }

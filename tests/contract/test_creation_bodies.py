@@ -14,7 +14,8 @@ from cutroom.library.schemas import NewFolder
 from cutroom.products.captions.editing.schemas import Regeneration
 from cutroom.products.captions.schemas import NewCaptions
 from cutroom.products.downloads.schemas import NewDownload
-from cutroom.products.dubs.editing.schemas import DubRegenerationRequest
+from cutroom.products.dubs.editing.schemas import DubRegenerationRequest, WordingsRequest
+from cutroom.products.dubs.editing.takes.schemas import NewLinePreview
 from cutroom.products.dubs.schemas import NewDubs
 from cutroom.products.hosting.schemas import NewHosting
 from cutroom.products.ingest.schemas import NewUploadSession, NewVideo
@@ -63,6 +64,8 @@ BODIES: list[tuple[Any, dict[str, Any]]] = [
     ),
     (NewDubs, {"languages": ["pt"]}),
     (DubRegenerationRequest, {"revision": 1}),
+    (NewLinePreview, {"text": "Words"}),
+    (WordingsRequest, {"text": "Words"}),
     (NewCaptions, {"languages": ["pt"]}),
     (Regeneration, {"revision": 1}),
     (NewRequest, {}),

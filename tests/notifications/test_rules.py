@@ -29,6 +29,7 @@ NOON = datetime(2026, 11, 19, 12, 34, 56, tzinfo=UTC)
         ("credits.low", {"balance": 1.5}, NotificationKind.CREDITS_LOW),
         ("transcript.edited", {}, None),
         ("captions.edited", {}, None),
+        ("dub.regenerated", {}, None),
     ],
 )
 def test_event_has_a_kind(type_: str, data: dict[str, Any], kind: NotificationKind | None) -> None:

@@ -427,7 +427,7 @@ async def record_packaging(stage: Stage, client: Client, spoken: str) -> None:
 
 
 async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:
-    """A dub, and a redub after an edited line."""
+    """A dub, a preview of a line, and a redub after an edited line."""
     job_id = f"dub_{spoken}_pt_plus"
     async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
         (await caller.post(f"/v1/videos/{spoken}/dubs", json={"languages": ["pt"]})).raise_for_status()
@@ -435,6 +435,7 @@ async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:
             await asyncio.sleep(0.5)
     await asyncio.wait_for(client.get_workflow_handle(job_id).result(), timeout=60)
     await save(client, job_id, "dub-ready")
+    await record_takes(stage, client, spoken)
     redub_id = await edit_dub_line(stage, spoken, language="pt", line=0, text="Agora esta linha diz outra coisa.")
     for _ in range(60):
         await asyncio.sleep(1)  # wait for the outbox relay to start it
@@ -443,6 +444,18 @@ async def record_dubs(stage: Stage, client: Client, spoken: str) -> None:
     await asyncio.wait_for(client.get_workflow_handle(redub_id).result(), timeout=120)
     await save(client, redub_id, "redub-ready")
     await record_deleted_track(stage, client, spoken)
+
+
+async def record_takes(stage: Stage, client: Client, spoken: str) -> None:
+    """A preview of a line with two takes."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        lines = f"/v1/videos/{spoken}/dubs/pt/segments"
+        line = (await caller.get(lines)).raise_for_status().json()["segments"][0]["id"]
+        made = (await caller.post(f"{lines}/{line}/preview", json={"count": 2})).raise_for_status().json()
+        while (await caller.get(f"{lines}/{line}/preview/{made['id']}")).json()["status"] not in {"ready", "failed"}:
+            await asyncio.sleep(0.5)
+    await asyncio.wait_for(client.get_workflow_handle(f"takes_{made['id']}").result(), timeout=60)
+    await save(client, f"takes_{made['id']}", "takes-ready")
 
 
 async def record_deleted_track(stage: Stage, client: Client, spoken: str) -> None:

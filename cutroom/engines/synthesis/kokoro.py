@@ -1,5 +1,6 @@
 """Local speech synthesis with Kokoro in onnxruntime, from phonemes."""
 
+import re
 import threading
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,10 +17,18 @@ from cutroom.engines.synthesis.chunks import join_chunks, split_phonemes
 from cutroom.engines.synthesis.japanese_phonemes import japanese_phonemes
 from cutroom.engines.synthesis.kokoro_durations import joined_seconds, speech_seconds
 from cutroom.engines.synthesis.kokoro_voices import VOICES
-from cutroom.engines.synthesis.phonemes import PROGRAM, TOKEN_IDS, Espeak
+from cutroom.engines.synthesis.phonemes import (
+    CLAUSE_ENDS,
+    PROGRAM,
+    SENTENCE_ENDS,
+    TOKEN_IDS,
+    Espeak,
+    model_symbols,
+)
 from cutroom.engines.synthesis.port import StockVoice, SynthesizedSpeech
 from cutroom.media.sandbox import Sandbox
 from cutroom.text.language_tags import language_of
+from cutroom.text.phonetic_spelling import spoken_parts
 from cutroom.text.speech_normalization import normalize_for_speech
 
 if TYPE_CHECKING:
@@ -39,6 +48,7 @@ NATURAL_SPEEDS = {"ff_siwis": 0.85}
 RECENT_TEXTS = 64
 MAX_PHONEMES = 510  # per inference; a voice has one style row per phoneme count
 
+_MARKS_ONLY = re.compile(f"[{re.escape(SENTENCE_ENDS + CLAUSE_ENDS)}]+")
 _FILE = "kokoro-v1.0.int8.onnx"
 _DURATIONS = "/encoder/Round_output_0"  # frames of each token, computed before the audio
 _STYLE_SIZE = 256
@@ -104,12 +114,29 @@ class KokoroSynthesizer:
         if not MIN_SPEED <= speed <= MAX_SPEED:
             raise EngineError(f"The speed must be between {MIN_SPEED} and {MAX_SPEED}.")
         language = _with_region(language, self._voices[voice])
-        phonemes = self._phonemes(normalize_for_speech(text, language), language)
+        phonemes = self._spelled(text, language)
         if not phonemes:
             raise UnsuitableInputError("no_words", "The text contains nothing to speak.")
         styles = _styles(self._voices_folder / f"{voice}.bin")
         speed *= NATURAL_SPEEDS.get(voice, 1.0)
         return [(chunk, _inputs(chunk, styles, speed)) for chunk in split_phonemes(phonemes)]
+
+    def _spelled(self, text: str, language: str) -> str:
+        """The phonemes of a text, in which some words may be spelled as phonemes."""
+        parts = list(spoken_parts(text))
+        if not any(each.is_phonemes for each in parts):
+            return self._phonemes(normalize_for_speech(text, language), language)
+        spelled = ""
+        for part in parts:
+            if part.is_phonemes:
+                phonemes = model_symbols(part.text)
+            elif _MARKS_ONLY.fullmatch(part.text):
+                phonemes = part.text
+            else:
+                phonemes = self._phonemes(normalize_for_speech(part.text, language), language)
+            is_joined = not spelled or phonemes[:1] in SENTENCE_ENDS + CLAUSE_ENDS
+            spelled += phonemes if is_joined else f" {phonemes}"
+        return spelled
 
     def _read(self, text: str, language: str) -> str:
         code = language_of(language)

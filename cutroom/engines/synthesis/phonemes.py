@@ -136,6 +136,12 @@ class Espeak:
         return finished.stdout.decode(errors="replace").strip("\n").split("\n")
 
 
+def model_symbols(phonemes: str) -> str:
+    """Phonemes that a person has written, as symbols of Kokoro: diphthongs and affricates are one symbol."""
+    pairs = {pair.replace("^", ""): symbol for pair, symbol in _TIED.items() if pair != "s^s"}
+    return "".join(symbol for symbol in _replace(phonemes, pairs) if symbol in TOKEN_IDS)
+
+
 def espeak_voice(language: str) -> str | None:
     code = language.lower().replace("_", "-")
     return _VOICES.get(code) or _VOICES.get(code.partition("-")[0])

@@ -74,6 +74,7 @@ class PiperSynthesizer:
     """Thread-safe: calls are serialized; models are loaded at first use, and the least recently used are dropped."""
 
     name = "piper-1"
+    is_sampling = True  # the network adds noise to the sound and to the durations
 
     def __init__(
         self,

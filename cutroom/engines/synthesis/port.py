@@ -62,3 +62,10 @@ class DurationPredictor(Protocol):
         None if the model that is installed cannot tell.
         """
         ...
+
+
+@runtime_checkable
+class SamplingSynthesizer(Protocol):
+    """What some synthesizers are as well: each call speaks the same text a little differently."""
+
+    is_sampling: bool

@@ -28,6 +28,7 @@ class LineSpeech:
     dub: DubRef
     line: DubLine
     voice: AssignedVoice
+    folder: str = "synthesized"  # of what the engine has spoken, under the folder that dubs of the video share
     _spoken: dict[tuple[int, float], bytes] = field(default_factory=dict)
     _predicted: dict[tuple[int, float], float | None] = field(default_factory=dict)
     _correction: float = 1.0  # of predictions, by the text that was spoken last
@@ -61,7 +62,7 @@ class LineSpeech:
         return self._predicted[index, speed]
 
     def _run_predictor(self, index: int, speed: float, reference: ReferenceAudio | None) -> float | None:
-        text, language = self.line.spoken(index), self.dub.language
+        text, language = self.line.spoken(index, reads_phonemes=self.voice.reads_phonemes), self.dub.language
         if reference is not None:
             cloner = self.engines.voice_cloner()
             if not isinstance(cloner, CloneDurationPredictor):
@@ -73,9 +74,9 @@ class LineSpeech:
         return synthesizer.predict_seconds(text, voice=str(self.voice.voice), language=language, speed=speed)
 
     async def _synthesize(self, index: int, speed: float) -> bytes:
-        text = self.line.spoken(index)
+        text = self.line.spoken(index, reads_phonemes=self.voice.reads_phonemes)
         inputs = {"text": text, "voice": self.voice.identity, "language": self.dub.language, "speed": speed}
-        path = self.dub.shared_path(f"synthesized/{fingerprint(inputs)}.pcm")
+        path = self.dub.shared_path(f"{self.folder}/{fingerprint(inputs)}.pcm")
         if await self.artifacts.exists(path):
             return await self.artifacts.read(path)
         reference = await self._reference()

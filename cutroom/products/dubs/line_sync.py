@@ -69,15 +69,15 @@ def is_likely_too_long(text: str, slot: Slot, *, language: str, tempo: float = M
 
 def natural_seconds(text: str, *, language: str) -> float:
     """Estimated duration at natural speed; numbers, symbols and abbreviations count as the words that are spoken."""
-    return UTTERANCE_SECONDS + len(normalize_for_speech(text, language)) / _characters_per_second(language)
+    return UTTERANCE_SECONDS + len(normalize_for_speech(text, language)) / characters_per_second(language)
 
 
 def max_characters(slot: Slot, *, language: str) -> int:
     """Characters that fit a slot naturally: the inverse of the estimate above, for text without numbers."""
-    return max(1, int(_characters_per_second(language) * (slot.seconds * MAX_NATURAL - UTTERANCE_SECONDS)))
+    return max(1, int(characters_per_second(language) * (slot.seconds * MAX_NATURAL - UTTERANCE_SECONDS)))
 
 
-def _characters_per_second(language: str) -> float:
+def characters_per_second(language: str) -> float:
     return CHARACTERS_PER_SECOND.get(language.partition("-")[0], DEFAULT_CHARACTERS_PER_SECOND)
 
 

@@ -6,6 +6,8 @@ from cutroom.products.captions.product import PRODUCT as CAPTIONS
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
 from cutroom.products.dubs import export, routes, service, worker
 from cutroom.products.dubs.editing import routes as editing_routes
+from cutroom.products.dubs.editing.takes import routes as takes_routes
+from cutroom.products.dubs.editing.takes.workflow import TakesWorkflow
 from cutroom.products.dubs.workflow import DubWorkflow, RedubWorkflow
 from cutroom.products.speech.product import PRODUCT as SPEECH
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -28,8 +30,9 @@ PRODUCT = Product(
             discard=service.discard,
         ),
         JobSpec(InternalJobType.REDUB, workflow=RedubWorkflow, prices=frozenset({Action.DUB})),
+        JobSpec(InternalJobType.TAKES, workflow=TakesWorkflow),
     ),
-    routers=(routes.router, editing_routes.router),
+    routers=(routes.router, editing_routes.router, takes_routes.router),
     to_bundle=service.credit_bundle,
     check_bundle=service.check_bundle,
     refusal=_refusal,
@@ -40,6 +43,7 @@ PRODUCT = Product(
             # Synthesized lines and separated tracks are outputs: an edit of one line leaves the others unchanged.
             "dubs/": StorageKind.OUTPUT,
             "dubs/shared/mixed/": StorageKind.INTERMEDIATE,  # mixed again from them
+            "dubs/shared/takes/": StorageKind.INTERMEDIATE,  # a chosen take is stored with the lines
         },
     ),
     export=export.export_files,

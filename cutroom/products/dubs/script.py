@@ -12,9 +12,10 @@ from typing import Any
 from cutroom.glossary.broken_terms import CheckedLine, check_lines
 from cutroom.products.dubs.line_sync import Slot
 from cutroom.text.glossary.line_glossary import LineGlossary, read_line_glossary
-from cutroom.text.glossary.pronunciation import Pronunciation, respell
+from cutroom.text.glossary.pronunciation import Pronunciation, readable, respell
 from cutroom.text.glossary.rules import BrokenTerm
 
+PHONETIC_ENGINE = "kokoro"  # names of engines that read phonemes begin with it
 CHUNK_SECONDS = 60.0  # separated and mixed as one unit; the first chunk is the preview
 CONTEXT_SECONDS = 1.5  # extra audio around a chunk during separation, trimmed afterwards
 # An activity is up to 6 events of the history. With these, the longest video stays below half of Temporal's 51,200.
@@ -59,6 +60,7 @@ class DubLine:
     speed: float | None = None  # at which the voice speaks, relative to its natural speed
     pronunciation: Mapping[str, str] = field(default_factory=dict)  # respellings of words
     glossary: LineGlossary = field(default_factory=LineGlossary)
+    take: str | None = None  # the key of audio that a person has chosen
 
     @property
     def voice_key(self) -> str:
@@ -69,10 +71,11 @@ class DubLine:
     def slot(self) -> Slot:
         return Slot(self.start_seconds, self.end_seconds, self.latest_end_seconds)
 
-    def spoken(self, index: int) -> str:
-        """What the voice is given in place of a text."""
+    def spoken(self, index: int, *, reads_phonemes: bool) -> str:
+        """What the voice is given in place of a text; one that reads no phonemes reads these words as written."""
         own = [Pronunciation(word, spelling) for word, spelling in self.pronunciation.items()]
-        return respell(self.glossary.spoken(self.texts[index], without=self.pronunciation), own)
+        text = self.glossary.spoken(self.texts[index], without=self.pronunciation, reads_phonemes=reads_phonemes)
+        return respell(text, readable(own, reads_phonemes=reads_phonemes))
 
     @property
     def chunk(self) -> int:
@@ -177,6 +180,11 @@ class AssignedVoice:
     reference_sha256: str | None = None
     pitch_hz: float | None = None
     note: str | None = None  # why a premium dub uses a stock voice
+
+    @property
+    def reads_phonemes(self) -> bool:
+        """Whether words can be spelled as phonemes for the voice."""
+        return self.voice is not None and self.engine.startswith(PHONETIC_ENGINE)
 
     @property
     def identity(self) -> str:

@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from cutroom.engines.diarization.pitch import median_pitch
@@ -41,6 +41,7 @@ PROFILE_SECONDS = 30.0  # audio analyzed per speaker
 # A voice speaks less faster than it is asked to, since its pauses stay: a second request asks for more.
 MAX_SPEEDS, MAX_PREDICTED_SPEEDS = 2, 4
 MIN_SPEED, MAX_SPEED = 0.8, 1.3
+MIN_PACED_SPEED, MAX_PACED_SPEED = 0.7, 1.4  # of takes that differ from the fitted one
 MIN_TEMPO_CHANGE = 0.01  # smaller changes are inaudible and skipped
 # How far the voice may be from the rate that it was asked for: FITTED_EXCESS leaves this much of SLOT_TOLERANCE.
 MAX_RATE_ERROR = 0.025
@@ -159,8 +160,10 @@ def _reference_pcm(engines: Engines, recordings: Sequence["Samples"]) -> bytes:
 
 def line_key(dub: DubRef, line: DubLine, voice: AssignedVoice) -> str:
     """Fingerprint of everything a line's audio depends on; the line number is not part of it."""
+    if line.take is not None:
+        return line.take
     slot = [round(line.slot.seconds, 3), round(line.slot.max_seconds, 3)]
-    spoken = [line.spoken(index) for index in range(len(line.texts))]
+    spoken = [line.spoken(index, reads_phonemes=voice.reads_phonemes) for index in range(len(line.texts))]
     inputs: dict[str, Any] = {"texts": spoken, "voice": voice.identity, "language": dub.language, "slot": slot}
     if line.speed is not None:
         inputs["speed"] = line.speed
@@ -173,15 +176,36 @@ async def read_line(artifacts: DubArtifacts, *, dub: DubRef, line: DubLine, voic
     return SynthesizedLine(**{**stored, "number": line.number})
 
 
+@dataclass(frozen=True, slots=True)
+class FittedSpeech:
+    """A line as it was spoken: the text, what the voice was asked for, and the tempo afterwards."""
+
+    pcm: bytes
+    text_index: int
+    speed: float  # that the voice was asked for
+    speaking_rate: float  # at which it spoke, relative to its natural speed
+    tempo: float
+
+
 async def synthesize_line(
     artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, line: DubLine, voice: AssignedVoice
 ) -> SynthesizedLine:
+    """Speak a line so that it fits its slot, and store it under the fingerprint of its inputs."""
+    fitted = await speak_fitted(LineSpeech(artifacts, engines, dub, line, voice))
+    key, seconds = line_key(dub, line, voice), pcm_seconds(fitted.pcm)
+    synthesized = SynthesizedLine(line.number, key, seconds, fitted.tempo, fitted.text_index, fitted.speaking_rate)
+    await artifacts.put(dub.line_path(key), fitted.pcm)
+    await artifacts.put(dub.line_result_path(key), json.dumps(asdict(synthesized)).encode())  # written last
+    return synthesized
+
+
+async def speak_fitted(speech: LineSpeech) -> FittedSpeech:
     """Synthesize the candidate text that needs the least change of tempo, and adjust its tempo to the slot.
 
     If the tempo is not enough, the voice speaks the text at another rate. Wording and rate are chosen by durations that
     were predicted, if the engine can: then one text is synthesized, and a second time only if it misses its slot.
     """
-    speech = LineSpeech(artifacts, engines, dub, line, voice)
+    line = speech.line
     if line.speed is None:
         chosen = await _choose_wording(speech)
         speed, rate = await _choose_speed(speech, chosen)
@@ -191,18 +215,31 @@ async def synthesize_line(
             pcm = await speech.speak(chosen, speed=speed)
         tempo = fit_line(pcm_seconds(pcm), line.slot).tempo
     else:  # only sped up as much as the next line requires
-        chosen, rate = 0, line.speed
+        chosen, speed, rate = 0, line.speed, line.speed
         pcm = await speech.speak(chosen, speed=line.speed)
-        tempo = min(max(1.0, round(pcm_seconds(pcm) / line.slot.max_seconds, 4)), MAX_TEMPO)
-    if abs(tempo - 1) > MIN_TEMPO_CHANGE:
-        pcm = await _change_tempo(artifacts, pcm, tempo)
-    else:
-        tempo = 1.0
-    key = line_key(dub, line, voice)
-    synthesized = SynthesizedLine(line.number, key, pcm_seconds(pcm), tempo, chosen, rate)
-    await artifacts.put(dub.line_path(key), pcm)
-    await artifacts.put(dub.line_result_path(key), json.dumps(asdict(synthesized)).encode())  # written last
-    return synthesized
+        tempo = max(1.0, _required_tempo(pcm, line))
+    pcm, tempo = await _at_tempo(speech.artifacts, pcm, tempo)
+    return FittedSpeech(pcm, chosen, speed, rate, tempo)
+
+
+async def speak_at_pace(speech: LineSpeech, fitted: FittedSpeech, *, pace: float) -> FittedSpeech:
+    """The same text spoken slower or faster than it was fitted, sped up where it would run into the next line."""
+    speed = round(min(max(fitted.speed * pace, MIN_PACED_SPEED), MAX_PACED_SPEED), 2)
+    pcm = await speech.speak(fitted.text_index, speed=speed)
+    pcm, tempo = await _at_tempo(speech.artifacts, pcm, max(fitted.tempo, _required_tempo(pcm, speech.line)))
+    rate = round(fitted.speaking_rate * speed / fitted.speed, 3)
+    return FittedSpeech(pcm, fitted.text_index, speed, rate, tempo)
+
+
+def _required_tempo(pcm: bytes, line: DubLine) -> float:
+    """The least tempo at which speech ends before the next line, as far as there is one."""
+    return min(round(pcm_seconds(pcm) / line.slot.max_seconds, 4), MAX_TEMPO)
+
+
+async def _at_tempo(artifacts: DubArtifacts, pcm: bytes, tempo: float) -> tuple[bytes, float]:
+    if abs(tempo - 1) <= MIN_TEMPO_CHANGE:
+        return pcm, 1.0
+    return await _change_tempo(artifacts, pcm, tempo), tempo
 
 
 async def _choose_wording(speech: LineSpeech) -> int:

@@ -8,6 +8,7 @@ from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.dubs.activities import DubActivities
 from cutroom.products.dubs.artifacts import DubArtifacts
 from cutroom.products.dubs.editing.activities import RedubActivities
+from cutroom.products.dubs.editing.takes.activities import TakeActivities
 
 
 def register(context: WorkerContext) -> Activities:
@@ -19,7 +20,15 @@ def register(context: WorkerContext) -> Activities:
         pause_for_voice=partial(pause_for_voice, context.interactive.lease, context.interactive.budget),
     )
     redubs = RedubActivities(dubs.database, dubs.artifacts, dubs.engines, dubs.clock)
+    interactive = context.interactive
+    takes = TakeActivities(
+        dubs.database,
+        DubArtifacts(context.storage, context.media_cache, interactive.sandbox),
+        interactive.engines,
+        context.clock,
+    )
     return {
+        TaskQueue.VOICE: [takes.speak_takes],
         TaskQueue.SPEECH: [
             dubs.plan_dub,
             dubs.separate_dub_chunks,

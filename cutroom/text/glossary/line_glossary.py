@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cutroom.text.glossary.pronunciation import Pronunciation, respell
+from cutroom.text.glossary.pronunciation import Pronunciation, readable, respell
 from cutroom.text.glossary.rules import TermFinder, TermRule
 from cutroom.text.glossary.terms import Glossary
 
@@ -16,10 +16,11 @@ class LineGlossary:
     rules: tuple[TermRule, ...] = ()
     pronunciations: tuple[Pronunciation, ...] = ()
 
-    def spoken(self, text: str, *, without: Iterable[str] = ()) -> str:
+    def spoken(self, text: str, *, without: Iterable[str] = (), reads_phonemes: bool = False) -> str:
         """What the voice is given in place of a text; `without` the words that the line itself says how to spell."""
         words = {word.casefold() for word in without}
-        return respell(text, [each for each in self.pronunciations if each.written.casefold() not in words])
+        known = [each for each in self.pronunciations if each.written.casefold() not in words]
+        return respell(text, readable(known, reads_phonemes=reads_phonemes))
 
 
 def line_glossary(glossary: Glossary, source: str, texts: Sequence[str]) -> LineGlossary:

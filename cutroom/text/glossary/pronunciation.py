@@ -1,9 +1,10 @@
 """Replaces terms by their respellings in text that a synthesizer speaks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cutroom.text.glossary.matching import Phrase, PhraseFinder, replace_matches
+from cutroom.text.phonetic_spelling import marked, phonemes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +14,18 @@ class Pronunciation:
     written: str
     spoken: str
     case_sensitive: bool = False
+
+
+def readable(pronunciations: Sequence[Pronunciation], *, reads_phonemes: bool) -> list[Pronunciation]:
+    """Those that a voice can follow, with phonemes marked as such."""
+    found = []
+    for each in pronunciations:
+        phonemes = phonemes_of(each.spoken)
+        if phonemes is None:
+            found.append(each)
+        elif reads_phonemes:
+            found.append(replace(each, spoken=marked(phonemes)))
+    return found
 
 
 def respell(text: str, pronunciations: Sequence[Pronunciation]) -> str:

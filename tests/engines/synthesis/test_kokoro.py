@@ -14,6 +14,7 @@ from cutroom.engines.synthesis.kokoro import MAX_PHONEMES, SPEECH_RATE, KokoroSy
 from cutroom.engines.synthesis.kokoro_voices import VOICES
 from cutroom.engines.synthesis.phonemes import TOKEN_IDS, Espeak
 from cutroom.engines.synthesis.port import SpeechSynthesizer
+from cutroom.text.phonetic_spelling import marked
 from tests.engines.recognition.recognizer_suite import model_folder
 from tests.engines.synthesis.synthesizer_suite import SynthesizerSuite, kokoro
 
@@ -43,6 +44,15 @@ class TestKokoro(SynthesizerSuite):
 )
 def test_phonemes_use_model_symbols(language: str, text: str, expected: str) -> None:
     assert Espeak().phonemes(text, language=language) == expected
+
+
+def test_words_spelled_as_phonemes_are_spoken_as_such() -> None:
+    def seconds(text: str) -> float | None:
+        return kokoro().predict_seconds(text, voice="af_heart", language="en-US")
+
+    read = seconds("Hello, world!")
+    assert seconds(f"Hello, {marked('wˈɜɹld')}!") == read
+    assert seconds(f"Hello, {marked('ˌɪntəˌnæʃəˈnæləti')}!") != read
 
 
 def test_every_voice_language_has_phonemes() -> None:

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cutroom.products.dubs.editing.lines import NO_EDITS, LineEdits
+from cutroom.products.dubs.editing.lines import NO_EDITS, DesiredLine, LineEdits
 from cutroom.products.dubs.editing.staleness import LineState
 from cutroom.products.dubs.line_sync import GAP_SECONDS, MIN_SLOT_SECONDS
+from cutroom.text.phonetic_spelling import phonemes_of, unknown_phonemes
 
 MAX_TEXT = 1_000  # characters of a line
 MAX_SPELLING = 100
@@ -67,10 +68,19 @@ def _apply(states: Sequence[LineState], at: int, edits: LineEdits, values: Mappi
             )
             for word, spelling in changed["pronunciation"].items()
         }
+        for spelling in changed["pronunciation"].values():
+            if phonemes_of(spelling) is not None and (unknown := unknown_phonemes(spelling)):
+                raise InvalidChangeError("pronunciation", f"No voice knows these phonemes: {' '.join(unknown)}")
     for name in ("mute", "keep_original", "start_offset", "gain_db", "pronunciation"):
         if name in changed:  # what changes nothing is not set
             changed[name] = changed[name] or None
-    return replace(edits, **changed)
+    edited = replace(edits, **changed)
+    if edited.take is not None and DesiredLine(states[at].source, edited).take is None:
+        if changed.get("take") is not None:
+            message = "The take has another text, voice, speed or pronunciation. Send what it was made with as well."
+            raise InvalidChangeError("take", message)
+        edited = replace(edited, take=None)  # it is of what was said before
+    return edited
 
 
 def checked_text(text: str, field: str, *, limit: int) -> str:

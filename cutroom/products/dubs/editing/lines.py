@@ -9,6 +9,16 @@ from cutroom.products.speech.rules import fingerprint
 
 
 @dataclass(frozen=True, slots=True)
+class ChosenTake:
+    """Audio that a person has chosen for a line; `made_for` identifies the speech that it is of."""
+
+    id: str
+    key: str  # of its audio among the lines of the dub
+    text: str
+    made_for: str
+
+
+@dataclass(frozen=True, slots=True)
 class LineEdits:
     """What a person has set for a line; None leaves it to the rules."""
 
@@ -21,9 +31,15 @@ class LineEdits:
     mute: bool | None = None  # only the background is heard
     pronunciation: Mapping[str, str] | None = None  # respellings of words
     edited_source: str | None = None  # fingerprint of the source text when `text` was set
+    take: ChosenTake | None = None
 
     def to_row(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "LineEdits":
+        take = row.get("take")
+        return cls(**{**row, "take": ChosenTake(**take) if take is not None else None})
 
     @property
     def is_spoken(self) -> bool:
@@ -130,6 +146,26 @@ class DesiredLine:
         return self.edits.text is not None and self.edits.edited_source != self.source.text_fingerprint
 
     @property
+    def speech_fingerprint(self) -> str:
+        """Identifies what is said, and how, apart from when and how loud."""
+        edits = self.edits
+        speech = {
+            "text": edits.text,
+            "source": self.source.text if edits.text is None else None,
+            "voice": edits.voice,
+            "speaker": self.source.speaker if edits.voice is None else None,
+            "speed": edits.speed,
+            "pronunciation": dict(edits.pronunciation or {}),
+        }
+        return fingerprint(speech)[:16]
+
+    @property
+    def take(self) -> ChosenTake | None:
+        """The chosen take, unless what is said was changed since."""
+        take = self.edits.take
+        return take if take is not None and take.made_for == self.speech_fingerprint else None
+
+    @property
     def inputs(self) -> dict[str, Any]:
         """Everything that its audio follows from: two lines with equal inputs sound the same."""
         source, edits = self.source, self.edits
@@ -143,6 +179,7 @@ class DesiredLine:
             "startOffset": edits.start_offset or None,
             "gain": edits.gain_db or None,
             "pronunciation": dict(edits.pronunciation or {}) or None,
+            "take": self.take.id if self.take is not None else None,
         }
         return {
             **({"sourceText": source.text} if edits.text is None else {"text": edits.text}),

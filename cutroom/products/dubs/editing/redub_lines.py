@@ -79,7 +79,8 @@ class RedubLine:
     def from_row(cls, row: Mapping[str, Any]) -> "RedubLine":
         source = row["desired"]["source"]
         desired = DesiredLine(
-            SourceLine(**{**source, "segment_ids": tuple(source["segment_ids"])}), LineEdits(**row["desired"]["edits"])
+            SourceLine(**{**source, "segment_ids": tuple(source["segment_ids"])}),
+            LineEdits.from_row(row["desired"]["edits"]),
         )
         published = PublishedLine.from_row(row["published"]) if row["published"] is not None else None
         return cls(
@@ -125,7 +126,10 @@ def untranslated(lines: Sequence[RedubLine]) -> list[int]:
     return [
         at
         for at, each in enumerate(lines)
-        if each.work is LineWork.SPOKEN and each.edits.text is None and each.translated != each.source.text_fingerprint
+        if each.work is LineWork.SPOKEN
+        and each.edits.text is None
+        and each.desired.take is None
+        and each.translated != each.source.text_fingerprint
     ]
 
 
@@ -146,7 +150,10 @@ def _script_line(
         return replace(published.line, number=number, id=line.source.id)
     start, end = line.span
     slot = slot or Slot(start, end, end)
+    take = line.desired.take
     texts = line.translation if line.edits.text is None else (line.edits.text,)
+    if take is not None:
+        texts = (take.text,)
     terms = line_glossary(glossary, line.source.text, texts)
     if line.work is LineWork.PLACED and published is not None:
         terms = published.line.glossary  # it is the same speech
@@ -168,6 +175,7 @@ def _script_line(
         line.edits.speed,
         dict(line.edits.pronunciation or {}),
         terms,
+        take.key if take is not None else None,
     )
 
 

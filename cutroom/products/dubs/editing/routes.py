@@ -15,6 +15,8 @@ from cutroom.products.dubs.editing.schemas import (
     DubSegmentsPatch,
     LineRegeneration,
     LineRegenerationQuote,
+    LineWordings,
+    WordingsRequest,
 )
 from cutroom.products.dubs.editing.service import DubEditor
 from cutroom.text.language_tags import canonical_language, is_language
@@ -25,6 +27,7 @@ router = APIRouter(prefix="/v1", route_class=OperationRoute, tags=["Dubs"])
 
 VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The video's id.")]
 Language = Annotated[str, Path(min_length=1, description="The language of the dub.")]
+SegmentId = Annotated[str, Path(alias="segmentId", min_length=1, description="The id of the line.")]
 WhichProduct = Annotated[DubProduct, Query(description="`plus` or `premium`.")]
 
 
@@ -36,7 +39,7 @@ async def list_segments(
     """Returns what each line should say and what the published audio says, which lines are outdated, and what it costs
     to regenerate them.
     """
-    return await _editor(call, video_id, lang, product).read()
+    return await dub_editor(call, video_id, lang, product).read()
 
 
 @router.patch("/videos/{videoId}/dubs/{lang}/segments", summary="Edit the lines of a dub")
@@ -53,11 +56,28 @@ async def edit_segments(
     If there is a newer revision than the given one, nothing is changed (409 `CONFLICT`): `details.revision` is the
     current one.
     """
-    change = await _editor(call, video_id, lang, product).edit(patch)
+    change = await dub_editor(call, video_id, lang, product).edit(patch)
     call.record_change(
         before={"revision": patch.revision}, after={"revision": change.revision, "lines": len(patch.changes)}
     )
     return change
+
+
+@router.post("/videos/{videoId}/dubs/{lang}/segments/{segmentId}/wordings", summary="Find shorter wordings of a line")
+@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.FAILED_PRECONDITION,))
+async def list_segment_wordings(
+    call: CurrentCall,
+    video_id: VideoId,
+    lang: Language,
+    segment_id: SegmentId,
+    body: WordingsRequest,
+    product: WhichProduct = DubProduct.PLUS,
+) -> LineWordings:
+    """Returns up to three wordings that are shorter than the text and fit the time of the line. Nothing is changed.
+
+    Fillers and redundant words are left out; names, numbers, negations and terms of the glossary stay.
+    """
+    return await dub_editor(call, video_id, lang, product).find_wordings(segment_id, body)
 
 
 @router.post("/videos/{videoId}/dubs/{lang}/regenerate/quote", summary="Quote the regeneration of a dub")
@@ -70,7 +90,7 @@ async def quote_regeneration(
     product: WhichProduct = DubProduct.PLUS,
 ) -> LineRegenerationQuote:
     """Returns the exact price of the same request to regenerate lines. Nothing is charged."""
-    return await _editor(call, video_id, lang, product).quote(body)
+    return await dub_editor(call, video_id, lang, product).quote(body)
 
 
 @router.post("/videos/{videoId}/dubs/{lang}/regenerate", status_code=202, summary="Regenerate lines of a dub")
@@ -91,14 +111,15 @@ async def regenerate(
     Only the time of the lines that are spoken again is charged. The published audio stays until the new one is ready;
     if that fails, nothing is charged.
     """
-    started = await _editor(call, video_id, lang, product).regenerate(body)
+    started = await dub_editor(call, video_id, lang, product).regenerate(body)
     call.record_change(
         after={"revision": body.revision, "jobId": started.job.id, "lines": len(started.quote.segment_ids)}
     )
     return started
 
 
-def _editor(call: RequestCall, video_id: str, lang: str, product: DubProduct) -> DubEditor:
+def dub_editor(call: RequestCall, video_id: str, lang: str, product: DubProduct) -> DubEditor:
+    """An editor of the dub for the caller; not found if the language is none."""
     if not is_language(lang):
         raise not_found()
     return DubEditor(

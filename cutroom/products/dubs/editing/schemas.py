@@ -7,7 +7,16 @@ from pydantic import ConfigDict, Field, model_validator
 from cutroom.products.dubs.editing.changes import MAX_SPELLING, MAX_TEXT, LineChange
 from cutroom.products.dubs.editing.staleness import LineStaleReason
 from cutroom.products.transcripts.editing.schemas import MAX_REVISION
-from cutroom.web.schema import ApiModel, ClosedModel, Omittable, PatchRequest, PricedRequest, changes_of, unique
+from cutroom.web.schema import (
+    ApiModel,
+    ClosedModel,
+    Omittable,
+    PatchRequest,
+    PricedRequest,
+    RequestModel,
+    changes_of,
+    unique,
+)
 
 MAX_CHANGES = 200  # lines of one request
 MAX_LINES = 20_000  # of one regeneration
@@ -68,6 +77,10 @@ class DubSegmentChange(PatchRequest):
     keep_original: Annotated[bool | None, Field(description="Plays the original sound instead of a voice.")] = None
     mute: Annotated[bool | None, Field(description="Leaves out the line, so that only the background is heard.")] = None
     pronunciation: Pronunciation | None = None
+    take: Annotated[
+        str | None,
+        Field(min_length=1, max_length=64, description="The id of a take: a regeneration uses exactly its audio."),
+    ] = None
 
     @model_validator(mode="after")
     def _require_a_value(self) -> "DubSegmentChange":
@@ -128,6 +141,7 @@ class DubSegmentEdits(ApiModel):
     keep_original: Omittable[bool] = None
     mute: Omittable[bool] = None
     pronunciation: Omittable[dict[str, str]] = None
+    take: Annotated[Omittable[str], Field(description="The chosen take, while the line says what it says.")] = None
 
 
 class PublishedSpeech(ApiModel):
@@ -137,6 +151,17 @@ class PublishedSpeech(ApiModel):
     start: float
     duration: float
     tempo: Annotated[float, Field(description="How much the speech was sped up to fit its time.")]
+
+
+class DubLineFit(ApiModel):
+    """How much text fits: a text fits if its characters times `secondsPerCharacter` are at most `availableSeconds`."""
+
+    available_seconds: Annotated[
+        float, Field(description="From the start of the line to where the next one begins, or 3 s after its own end.")
+    ]
+    seconds_per_character: Annotated[
+        float, Field(description="How long the voice takes for a character on average, at the speed of the line.")
+    ]
 
 
 class DubSegment(ApiModel):
@@ -158,6 +183,9 @@ class DubSegment(ApiModel):
     published: Annotated[
         Omittable[PublishedSpeech], Field(description="Omitted if the published audio says nothing here.")
     ] = None
+    fit: Annotated[Omittable[DubLineFit], Field(description="How much text fits; omitted if the line was removed.")] = (
+        None
+    )
     stale: Annotated[
         list[LineStaleReason], Field(description="Why the published audio is outdated; empty if it is not.")
     ]
@@ -219,3 +247,31 @@ class LineRegeneration(ApiModel):
     job: LineRegenerationJob
     quote: LineRegenerationQuote
     balance: float
+
+
+class WordingsRequest(RequestModel):
+    """The text to shorten."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"text": "Na verdade, nós vamos em seguida."}]})
+
+    text: Annotated[
+        Omittable[str],
+        Field(min_length=1, max_length=MAX_TEXT, description="By default, what the line says."),
+    ] = None
+
+
+class LineWording(ApiModel):
+    """A shorter wording."""
+
+    text: str
+    seconds: Annotated[float, Field(description="About how long the voice speaks.")]
+
+
+class LineWordings(ApiModel):
+    """Shorter wordings of a line that fit its time."""
+
+    segment_id: str
+    text: Annotated[str, Field(description="The text that they shorten.")]
+    seconds: Annotated[float, Field(description="About how long the voice speaks the text.")]
+    fit: DubLineFit
+    wordings: Annotated[list[LineWording], Field(description="The longest one first; empty if there is none.")]

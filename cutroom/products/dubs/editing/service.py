@@ -2,84 +2,52 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from cutroom.accounts.principals import Principal
-from cutroom.capabilities.rules import stock_voice_id
-from cutroom.capabilities.service import available_voices
-from cutroom.credits.pricing import BillableItem, PriceList, to_credits
+from cutroom.credits.pricing import BillableItem, to_credits
 from cutroom.credits.rules import Charge
 from cutroom.credits.service import get_balance, is_subscriber
-from cutroom.engines.translation.port import Quality
-from cutroom.errors import Code, CutroomError, invalid_field, not_found
+from cutroom.errors import Code, CutroomError, invalid_field
 from cutroom.jobs.estimates import whole_percent
-from cutroom.jobs.ids import DubProduct, InternalJobType, JobKey, JobType
+from cutroom.jobs.ids import InternalJobType, JobKey
 from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.jobs.states import JobState
-from cutroom.library.service import get_duration, get_video
 from cutroom.library.trash import keep_video
-from cutroom.platform.db import Connection
-from cutroom.platform.storage.objects import Storage
-from cutroom.products.dubs.editing.changes import InvalidChangeError, apply_changes
-from cutroom.products.dubs.editing.lines import PublishedDub
+from cutroom.products.dubs.editing.changes import MAX_TEXT, InvalidChangeError, LineChange, apply_changes, checked_text
+from cutroom.products.dubs.editing.described_lines import described, described_fit, line_text
+from cutroom.products.dubs.editing.lines import ChosenTake
+from cutroom.products.dubs.editing.open_dub import DubAccess, OpenDub, line_of
 from cutroom.products.dubs.editing.pricing import RegenerationPrice, price_regeneration
 from cutroom.products.dubs.editing.schemas import (
     DubRegenerationRequest,
-    DubSegment,
-    DubSegmentEdits,
+    DubSegmentChange,
     DubSegments,
     DubSegmentsChange,
     DubSegmentsPatch,
     LineRegeneration,
     LineRegenerationJob,
     LineRegenerationQuote,
-    PublishedSpeech,
+    LineWording,
+    LineWordings,
+    WordingsRequest,
 )
 from cutroom.products.dubs.editing.staleness import LineState, chosen_states, line_states
-from cutroom.products.dubs.editing.state import DubKey, DubState, find_dub, read_published, save_edits, save_redub
-from cutroom.products.dubs.script import AssignedVoice
+from cutroom.products.dubs.editing.state import DubState, save_edits, save_redub
+from cutroom.products.dubs.editing.takes.service import LinePreviews
+from cutroom.products.dubs.editing.wordings import fitting_wordings, shorter_wordings
 from cutroom.products.speech.rules import fingerprint
-from cutroom.products.transcripts.document import TranscriptDocument
-from cutroom.products.transcripts.editing.revisions import find_state, read_document
-from cutroom.text.language_tags import language_of
+from cutroom.text.glossary.line_glossary import line_glossary
 
 UNFINISHED = frozenset({JobState.QUEUED, JobState.PROCESSING})
-CLONE = "clone"
 
 
 @dataclass(frozen=True, slots=True)
-class OpenDub:
-    """A dub as it is now: stored, published, and compared with the current transcript."""
-
-    state: DubState
-    published: PublishedDub
-    transcript_revision: int
-    document: TranscriptDocument
-    lines: Sequence[LineState]
-    is_draft: bool
-    duration_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class DubEditor:
+class DubEditor(DubAccess):
     """A caller who reads and edits the lines of one dub now."""
-
-    connection: Connection
-    principal: Principal
-    storage: Storage
-    prices: PriceList
-    now: datetime
-    video_id: str
-    language: str
-    product: DubProduct
-
-    @property
-    def key(self) -> DubKey:
-        return DubKey(self.principal.library_id, self.video_id, self.language, self.product.value)
 
     async def read(self) -> DubSegments:
         """All lines, with what is outdated."""
-        dub = await self._open()
+        dub = await self.open()
+        fits = dub.fits(dub.lines)
         return DubSegments(
             video_id=self.video_id,
             language=self.language,
@@ -87,38 +55,79 @@ class DubEditor:
             revision=dub.state.revision,
             transcript_revision=dub.transcript_revision,
             published_transcript_revision=dub.published.transcript_revision,
-            segments=[described(each, dub.published) for each in dub.lines],
+            segments=[described(each, dub.published, fits.get(each.id)) for each in dub.lines],
             regeneration=self._quote(dub, dub.lines),
             job=await self._job(dub.state.redub_job_id),
         )
 
     async def edit(self, patch: DubSegmentsPatch) -> DubSegmentsChange:
         """Change lines of the current revision; raise CONFLICT if the caller has seen an older one."""
-        dub = await self._open(revision=patch.revision)
-        await self._require_voices(patch)
-        changes = [each.to_change() for each in patch.changes]
+        dub = await self.open(revision=patch.revision)
+        await self.require_voices(
+            {f"changes.{at}.voice": each.voice for at, each in enumerate(patch.changes) if each.voice is not None}
+        )
+        changes = [
+            LineChange(each.id, {**each.to_change().values, **await self._chosen_take(at, each)})
+            for at, each in enumerate(patch.changes)
+        ]
         try:
             edits = apply_changes(dub.lines, dub.state.edits, changes)
         except InvalidChangeError as error:
             raise invalid_field(error.field, error.message) from error
+        speakers = {each.id: each.source.speaker for each in dub.lines}
+        for at, each in enumerate(changes):
+            field = f"changes.{at}.pronunciation"
+            await self.require_phonetic_voice(dub, speakers[each.id], edits[each.id], field=field)
         revision = await save_edits(self.connection, self.key, edits)
         lines = line_states(dub.published.lines, dub.document, edits)
-        changed = {each.id for each in changes}
+        fits, changed = dub.fits(lines), {each.id for each in changes}
         return DubSegmentsChange(
             revision=revision,
-            segments=[described(each, dub.published) for each in lines if each.id in changed],
+            segments=[described(each, dub.published, fits.get(each.id)) for each in lines if each.id in changed],
             regeneration=self._quote(dub, lines, revision=revision),
+        )
+
+    async def _chosen_take(self, at: int, change: DubSegmentChange) -> dict[str, ChosenTake]:
+        """The take that a change names, by the field of the edits."""
+        if change.take is None:
+            return {}
+        take = await LinePreviews(self, change.id).choose(change.take)
+        if take is None:
+            raise invalid_field(f"changes.{at}.take", "There is no such take of this line, or it has expired.")
+        return {"take": take}
+
+    async def find_wordings(self, line_id: str, request: WordingsRequest) -> LineWordings:
+        """Shorter wordings of what a line says, or of another text."""
+        dub = await self.open()
+        state = line_of(dub, line_id)
+        try:
+            text = checked_text(request.text, "text", limit=MAX_TEXT) if request.text else line_text(state)
+        except InvalidChangeError as error:
+            raise invalid_field(error.field, error.message) from error
+        if text is None:
+            message = "The line has yet to be translated. Send a text."
+            raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "untranslated"})
+        source, fit = state.source.text, dub.fits(dub.lines)[line_id]
+        known = state.published.translation if state.published is not None else ()
+        terms = line_glossary(await self.glossary(), source, (text, *known))
+        found = shorter_wordings(text, language=self.language, source=source, glossary=terms, known=known)
+        return LineWordings(
+            segment_id=line_id,
+            text=text,
+            seconds=fit.seconds(text),
+            fit=described_fit(fit),
+            wordings=[LineWording(text=each, seconds=fit.seconds(each)) for each in fitting_wordings(found, fit)],
         )
 
     async def quote(self, request: DubRegenerationRequest) -> LineRegenerationQuote:
         """The price of a regeneration, by the same rules that charge it."""
-        dub = await self._open(revision=request.revision, transcript_revision=request.transcript_revision, lock=False)
+        dub = await self.open(revision=request.revision, transcript_revision=request.transcript_revision, lock=False)
         return self._quote(dub, self._chosen(dub, request.segment_ids))
 
     async def regenerate(self, request: DubRegenerationRequest) -> LineRegeneration:
         """Hold the price of the stale lines, and start the job that makes them again."""
         await keep_video(self.connection, self.principal.library_id, self.video_id)  # videos are locked first
-        dub = await self._open(revision=request.revision, transcript_revision=request.transcript_revision)
+        dub = await self.open(revision=request.revision, transcript_revision=request.transcript_revision)
         chosen = self._chosen(dub, request.segment_ids)
         found = self._price(dub, chosen)
         if found.item is None:
@@ -130,7 +139,7 @@ class DubEditor:
         key = JobKey(InternalJobType.REDUB, self._subject(dub, chosen))
         running = await self._running(dub.state, key)
         if running is None:
-            running = await self._start(key, dub, chosen, found.item)
+            running = await self._start(key, dub, chosen, found.item, estimated_seconds=found.estimated_seconds)
         return LineRegeneration(
             video_id=self.video_id,
             language=self.language,
@@ -141,7 +150,7 @@ class DubEditor:
         )
 
     async def _start(
-        self, key: JobKey, dub: OpenDub, chosen: Sequence[LineState], item: BillableItem
+        self, key: JobKey, dub: OpenDub, chosen: Sequence[LineState], item: BillableItem, *, estimated_seconds: float
     ) -> LineRegenerationJob:
         plan = {
             "dubbed_video_id": self.video_id,
@@ -150,6 +159,7 @@ class DubEditor:
             "revision": dub.state.revision,
             "transcript_revision": dub.transcript_revision,
             "lines": [each.id for each in chosen],
+            "estimated_seconds": estimated_seconds,  # later estimates are corrected by how long it took
         }
         charge = Charge((item,), is_subscriber=is_subscriber(self.principal))
         new_job = NewJob(key, None, plan=plan, charge=charge)
@@ -158,53 +168,6 @@ class DubEditor:
         job = await self._job(key.id)
         assert job is not None
         return job
-
-    async def _open(
-        self, *, revision: int | None = None, transcript_revision: int | None = None, lock: bool = True
-    ) -> OpenDub:
-        """The dub, which does not change before the transaction ends if it is opened with a revision to change."""
-        await get_video(self.connection, self.principal, self.video_id)
-        library_id = self.principal.library_id
-        job_id = JobKey(JobType.DUB, self.video_id, language=self.language, product=self.product).id
-        job = await self.connection.fetchrow(
-            """SELECT status, result ->> 'quality' AS quality FROM jobs
-               WHERE library_id = $1 AND id = $2 AND output_deleted_at IS NULL""",
-            library_id,
-            job_id,
-        )
-        if job is None:
-            raise not_found()
-        state = await find_dub(self.connection, self.key, lock=lock and revision is not None)
-        transcript = await find_state(self.connection, library_id, self.video_id)
-        if job["status"] != JobState.READY or state is None or transcript is None:
-            message = "There is no finished dub."
-            raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "dub", "jobId": job_id})
-        is_old = revision is not None and revision != state.revision
-        if is_old or (transcript_revision is not None and transcript_revision != transcript.revision):
-            message = "The dub or its transcript was changed in the meantime. Get its segments, then repeat the change."
-            details = {"revision": state.revision, "transcriptRevision": transcript.revision}
-            raise CutroomError(Code.CONFLICT, message=message, details=details)
-        document = await read_document(self.connection, library_id, self.video_id, transcript)
-        published = await read_published(self.storage, self.key, state, document)
-        return OpenDub(
-            state,
-            published,
-            transcript.revision,
-            document,
-            line_states(published.lines, document, state.edits),
-            job["quality"] == Quality.DRAFT,
-            await get_duration(self.connection, library_id, self.video_id) or 0.0,
-        )
-
-    async def _require_voices(self, patch: DubSegmentsPatch) -> None:
-        """Refuse voices that do not exist, or that speak another language."""
-        wanted = {at: each.voice for at, each in enumerate(patch.changes) if each.voice is not None}
-        if not wanted:
-            return
-        known = {each.id: each.language for each in await available_voices(self.connection, now=self.now)}
-        for at, voice in wanted.items():
-            if voice not in known or language_of(known[voice]) != language_of(self.language):
-                raise invalid_field(f"changes.{at}.voice", "There is no such voice of the language of the dub.")
 
     async def _running(self, state: DubState, key: JobKey) -> LineRegenerationJob | None:
         """The same regeneration if it is running; another one is refused, which would lose what the first one makes."""
@@ -255,7 +218,7 @@ class DubEditor:
             segment_ids=[each.id for each in states if each.is_stale],
             seconds=found.milliseconds / 1000,
             credits=to_credits(found.millicredits),
-            estimated_seconds=found.estimated_seconds,
+            estimated_seconds=round(found.estimated_seconds * dub.slowness, 1),
         )
 
     async def _job(self, job_id: str | None) -> LineRegenerationJob | None:
@@ -277,48 +240,3 @@ class DubEditor:
             progress=whole_percent(row["progress"]),
             error=error if row["status"] == JobState.FAILED else None,
         )
-
-
-def described(state: LineState, dub: PublishedDub) -> DubSegment:
-    """A line as the API shows it."""
-    source, edits, published = state.source, state.edits, state.published
-    placed = published.placed if published is not None else None
-    values = {name: value for name, value in edits.to_row().items() if name != "edited_source"}
-    return DubSegment(
-        id=source.id,
-        segment_ids=list(source.segment_ids),
-        start=round(source.start_seconds, 3),
-        end=round(source.end_seconds, 3),
-        speaker=source.speaker,
-        source=source.text,
-        text=_text(state),
-        voice=edits.voice or _voice_id(dub.voice_of(source.speaker)),
-        edits=DubSegmentEdits(**values),
-        published=PublishedSpeech(
-            text=placed.text,
-            start=round(placed.start_seconds, 3),
-            duration=round(placed.seconds, 3),
-            tempo=round(placed.tempo, 3),
-        )
-        if placed is not None
-        else None,
-        stale=list(state.reasons),
-        review=state.desired is not None and state.desired.needs_review,
-    )
-
-
-def _text(state: LineState) -> str | None:
-    if state.edits.text is not None:
-        return state.edits.text
-    published = state.published
-    if published is None or published.translated != state.source.text_fingerprint or not published.translation:
-        return None
-    if published.placed is not None and published.placed.text in published.translation:
-        return published.placed.text  # the wording that fits
-    return published.translation[0]
-
-
-def _voice_id(voice: AssignedVoice | None) -> str | None:
-    if voice is None:
-        return None
-    return stock_voice_id(voice.engine, voice.voice) if voice.voice is not None else CLONE

@@ -15,8 +15,8 @@ from cutroom.products.dubs.script_lines import line_id
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument
 
 _SOURCE = ("sourceText", "speaker", "slot")
-_EDITS = ("text", "voice", "speed", "startOffset", "gain", "pronunciation", "mute", "keepOriginal")
-_SPEECH = ("sourceText", "text", "speaker", "voice", "speed", "startOffset", "pronunciation")
+_EDITS = ("text", "voice", "speed", "startOffset", "gain", "pronunciation", "mute", "keepOriginal", "take")
+_SPEECH = ("sourceText", "text", "speaker", "voice", "speed", "startOffset", "pronunciation", "take")
 
 
 class LineStaleReason(StrEnum):

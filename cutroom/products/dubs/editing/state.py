@@ -49,7 +49,7 @@ async def find_dub(connection: Connection, key: DubKey, *, lock: bool = False) -
     row = await connection.fetchrow(f"{_STATE} FOR UPDATE" if lock else _STATE, *key.columns)
     if row is None:
         return None
-    edits = {line: LineEdits(**each) for line, each in row["edits"].items()}
+    edits = {line: LineEdits.from_row(each) for line, each in row["edits"].items()}
     return DubState(row["revision"], edits, row["lines"], row["generation"], row["redub_job_id"], row["audio_path"])
 
 

@@ -130,3 +130,9 @@ class DubbingEngines(Engines):
 
     def voice_activity_detector(self) -> VoiceActivityDetector:
         return SilentDetector()
+
+    def forget(self) -> None:
+        """Count from now on."""
+        self.translator.asked.clear()
+        self.voice.spoken.clear()
+        self.ears.spans = 0

@@ -1,5 +1,7 @@
 """Changes of lines: bounds by their neighbors, respellings, and where the source is heard."""
 
+# ruff: noqa: RUF001 (phonemes look like letters)
+
 import random
 from dataclasses import replace
 
@@ -15,6 +17,7 @@ from cutroom.products.dubs.script import DubLine
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument
 from cutroom.text.glossary.line_glossary import LineGlossary
 from cutroom.text.glossary.pronunciation import Pronunciation
+from cutroom.text.phonetic_spelling import spoken_parts
 from tests.products.dubs.editing.random_dubs import published_line
 
 SPANS = [(1.0, 3.0), (4.0, 6.0), (6.1, 8.0)]
@@ -75,15 +78,15 @@ def test_only_whole_words_are_respelled(text: str, spoken: str) -> None:
     line = DubLine(
         0, 0.0, 1.0, 1.0, "speaker_1", "", (text,), pronunciation={"asterisk": "Ásterisc", "PBX": "pê bê xis"}
     )
-    assert line.spoken(0) == spoken
-    assert replace(line, pronunciation={}).spoken(0) == text
+    assert line.spoken(0, reads_phonemes=False) == spoken
+    assert replace(line, pronunciation={}).spoken(0, reads_phonemes=False) == text
 
 
 def test_the_spelling_of_a_line_comes_before_the_glossary() -> None:
     terms = LineGlossary(pronunciations=(Pronunciation("PBX", "pibiex"), Pronunciation("SIP", "sipp")))
     line = DubLine(0, 0.0, 1.0, 1.0, "speaker_1", "", ("PBX e SIP",), glossary=terms)
-    assert line.spoken(0) == "pibiex e sipp"
-    assert replace(line, pronunciation={"pbx": "pê bê xis"}).spoken(0) == "pê bê xis e sipp"
+    assert line.spoken(0, reads_phonemes=False) == "pibiex e sipp"
+    assert replace(line, pronunciation={"pbx": "pê bê xis"}).spoken(0, reads_phonemes=False) == "pê bê xis e sipp"
 
 
 def test_lines_that_are_kept_do_not_move_for_others() -> None:
@@ -104,3 +107,24 @@ def test_the_source_is_heard_only_in_its_time() -> None:
     assert not mixed[:, :MIX_RATE].any()
     assert not mixed[:, 2 * MIX_RATE :].any()
     assert mixed[0, round(1.5 * MIX_RATE)] == 0.5
+
+
+def test_phonemes_are_marked_for_voices_that_read_them_and_left_out_for_others() -> None:
+    glossary = LineGlossary(pronunciations=(Pronunciation("gif", "/ʒif/"),))
+    line = DubLine(0, 0, 1, 1, "speaker_1", "", ("Um GIF de Porto.",), pronunciation={"Porto": "/ˈpoɾtʊ/"})
+    line = replace(line, glossary=glossary)
+    assert line.spoken(0, reads_phonemes=False) == "Um GIF de Porto."
+    parts = [(each.text, each.is_phonemes) for each in spoken_parts(line.spoken(0, reads_phonemes=True))]
+    assert parts == [("Um", False), ("ʒif", True), ("de", False), ("ˈpoɾtʊ", True), (".", False)]
+
+
+@pytest.mark.parametrize(("spelling", "is_possible"), [("/ˈpoɾtʊ/", True), ("/ǃa/", False), ("/ˈ/", False)])
+def test_phonemes_that_no_voice_knows_are_refused(spelling: str, is_possible: bool) -> None:  # noqa: FBT001
+    states = three_lines()
+    changes = [LineChange(states[0].id, {"pronunciation": {"Line": spelling}})]
+    if is_possible:
+        assert apply_changes(states, {}, changes)[states[0].id].pronunciation == {"Line": spelling}
+        return
+    with pytest.raises(InvalidChangeError) as raised:
+        apply_changes(states, {}, changes)
+    assert raised.value.field == "changes.0.pronunciation"

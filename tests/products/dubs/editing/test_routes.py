@@ -12,6 +12,7 @@ from cutroom.credits import ledger
 from cutroom.jobs import lifecycle
 from cutroom.jobs.lifecycle import Failure, JobRef
 from cutroom.platform.clock import system_clock
+from cutroom.platform.ids import new_id
 from cutroom.products.transcripts.document import DocumentSegment
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
@@ -54,6 +55,7 @@ async def test_a_finished_dub_is_current(dubbed: DubbedVideo) -> None:
         "voice": stock_voice_id("kokoro", "pf_dora"),
         "edits": {},
         "published": {"text": TEXTS[0].upper(), "start": 1.0, "duration": 0.633, "tempo": 1.0},
+        "fit": {"availableSeconds": 0.607, "secondsPerCharacter": 0.0594},
         "stale": [],
         "review": False,
     }
@@ -93,6 +95,24 @@ async def test_an_edit_is_free_and_null_returns_to_the_automatic_value(dubbed: D
     assert reverted.json()["segments"][0]["edits"] == {}
     assert await dubbed.stale() == {}
     assert await ledger.wallet_balance(accounts.connection, dubbed.video.library_id) == FUNDS
+
+
+async def test_words_can_be_spelled_as_phonemes_for_a_voice_that_reads_them(dubbed: DubbedVideo) -> None:
+    line = (await dubbed.read())["segments"][0]["id"]
+    response = await dubbed.patch(1, {"id": line, "pronunciation": {"Good": "/bom/"}})
+    assert response.json()["segments"][0]["edits"] == {"pronunciation": {"Good": "/bom/"}}
+
+
+async def test_wordings_are_shorter_and_fit(dubbed: DubbedVideo) -> None:
+    line = (await dubbed.read())["segments"][1]["id"]
+    text = "Na verdade, nós vamos em seguida."
+    response = await dubbed.api.post(f"{dubbed.path}/segments/{line}/wordings", json={"text": text})
+    found = response.json()
+    assert (response.status_code, found["text"]) == (200, text)
+    assert [each["text"] for each in found["wordings"]][-1] == "Na verdade, vamos depois."
+    assert all(each["seconds"] <= found["fit"]["availableSeconds"] for each in found["wordings"])
+    unknown = await dubbed.api.post(f"{dubbed.path}/segments/unknown/wordings", json={})
+    assert unknown.status_code == 404
 
 
 async def test_exactly_the_lines_of_edited_segments_are_stale(dubbed: DubbedVideo) -> None:
@@ -174,6 +194,9 @@ async def test_concurrent_editors_lose_no_edit(dubbed: DubbedVideo) -> None:
         ({"startOffset": -1.5}, "changes.0.startOffset"),  # before the beginning
         ({"mute": "yes"}, "changes.0.mute"),
         ({"pronunciation": {"": "a"}}, "changes.0.pronunciation"),
+        ({"pronunciation": {"Good": "/\u01c3/"}}, "changes.0.pronunciation"),  # no voice has clicks
+        ({"pronunciation": {"Good": "/bom/"}, "voice": PORTUGUESE}, "changes.0.pronunciation"),  # reads no phonemes
+        ({"take": "0123"}, "changes.0.take"),
         ({"sped": 1}, "changes.0.sped"),
         ({}, "changes.0"),
     ],
@@ -220,6 +243,47 @@ async def test_quote_and_charge_are_equal_and_only_of_the_changed_seconds(
         "revision": 2,
         "transcript_revision": 1,
         "lines": [second],
+        "estimated_seconds": quote["estimatedSeconds"],
+    }
+
+
+async def test_estimates_follow_the_time_that_regenerations_took(dubbed: DubbedVideo, accounts: Accounts) -> None:
+    line = (await dubbed.read())["segments"][0]["id"]
+    await dubbed.patch(1, {"id": line, "text": "Bom dia!"})
+    before = (await dubbed.read())["regeneration"]["estimatedSeconds"]
+    for seconds in (10, 30, 500):
+        await accounts.connection.execute(
+            """INSERT INTO jobs (library_id, id, type, status, attempt, plan, depends_on, progress, created_at,
+                   updated_at, started_at, finished_at)
+               VALUES ($1, $2, 'redub', 'ready', 1, '{"estimated_seconds": 10.0}', '{}', 100, now(), now(),
+                   now() - make_interval(secs => $3), now())""",
+            dubbed.video.library_id,
+            f"redub_{new_id()}",
+            seconds,
+        )
+    assert (await dubbed.read())["regeneration"]["estimatedSeconds"] == round(before * 3, 1)
+
+
+async def test_a_failed_regeneration_is_published_without_texts(
+    dubbed: DubbedVideo, runtime: Runtime, accounts: Accounts
+) -> None:
+    line = (await dubbed.read())["segments"][0]["id"]
+    await dubbed.patch(1, {"id": line, "text": "Segredo."})
+    job = (await dubbed.api.post(f"{dubbed.path}/regenerate", json={"revision": 2})).json()["job"]
+    ref = JobRef(dubbed.video.library_id, job["id"], 1)
+    async with runtime.database.transaction(dubbed.video.library_id) as connection:
+        await lifecycle.fail(connection, ref, failure=Failure("INTERNAL", "It failed."), now=system_clock())
+    (event,) = await accounts.connection.fetch(
+        "SELECT type, payload FROM events WHERE library_id = $1 AND type LIKE 'dub.%'", dubbed.video.library_id
+    )
+    assert event["type"] == "dub.regeneration_failed"
+    assert event["payload"] == {
+        "videoId": dubbed.video.video_id,
+        "language": "pt",
+        "product": "plus",
+        "jobId": job["id"],
+        "segmentIds": [line],
+        "error": {"code": "INTERNAL", "message": "It failed."},
     }
 
 
