@@ -28,7 +28,7 @@ TABLES = {
     "audit_entries": (_APPEND, _READ),
     "audit_heads": ("SELECT, INSERT, UPDATE (sequence, hash)", _READ),
     "brand_voices": (_EVERYTHING, _READ),
-    "captions": ("SELECT, UPDATE (segments, revision, previous), DELETE", _EVERYTHING),
+    "captions": ("SELECT, INSERT, UPDATE (segments, revision, previous), DELETE", _EVERYTHING),
     "character_images": (_EVERYTHING, _SAVE),
     "characters": (_EVERYTHING, _READ),
     "data_keys": (_APPEND, _APPEND),

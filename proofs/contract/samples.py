@@ -171,6 +171,10 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample({"revision": 1}, of=STALE_CAPTIONS, status=202),
         Sample({"revision": 1, "transcriptRevision": 4, "segmentIds": ["s1"]}, of=STALE_CAPTIONS, status=202),
     ],
+    "POST /videos/{videoId}/captions/{lang}/import": [
+        Sample({"revision": 1, "format": "srt", "content": SRT}, of=STALE_CAPTIONS),
+        Sample({"revision": 1, "format": "vtt", "content": f"WEBVTT\n\n{SRT.replace(',', '.')}"}, of=STALE_CAPTIONS),
+    ],
     "POST /videos/{videoId}/captions": [Sample({"languages": ["pt"]}, status=202, fresh=True)],
     "GET /videos/{videoId}/transcript": [
         Sample(),
