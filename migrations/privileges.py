@@ -81,7 +81,7 @@ TABLES = {
     "thumbnail_requests": (_EVERYTHING, "SELECT, UPDATE, DELETE"),
     "thumbnails": ("SELECT, UPDATE (id), DELETE", _EVERYTHING),  # locked while it becomes the poster
     "transcript_revisions": ("SELECT, INSERT, DELETE", "SELECT, INSERT, DELETE"),
-    "transcripts": ("SELECT, UPDATE (revision), DELETE", _EVERYTHING),
+    "transcripts": ("SELECT, UPDATE (revision, optimized), DELETE", _EVERYTHING),
     "translation_routes": (_READ, _EVERYTHING),
     "upload_parts": (_EVERYTHING, "SELECT, DELETE"),
     "upload_sessions": (_SAVE, "SELECT, UPDATE, DELETE"),

@@ -31,6 +31,7 @@ class InternalJobType(StrEnum):
     REDUB = "redub"
     HOSTING = "hosting"
     CHARACTER = "character"
+    OPTIMIZE = "optimize"
 
 
 JobKind = JobType | InternalJobType

@@ -195,6 +195,14 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(query={"format": "edl"}),
         Sample(caller="a member"),
     ],
+    "POST /videos/{videoId}/transcript/optimize": [
+        Sample({}, status=202, fresh=True),
+        Sample({"transcriptRevision": 4}, status=202, fresh=True),
+    ],
+    "GET /videos/{videoId}/transcript/optimized": [Sample(), Sample(caller="a member")],
+    "PATCH /videos/{videoId}/transcript/optimized": [
+        Sample({"revision": 0, "changes": [{"id": "s1", "text": "Words!"}]}, fresh=True),
+    ],
     "GET /videos/{videoId}/transcript/cut-suggestions": [Sample(), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions": [Sample(), Sample(query={"limit": "2"}), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions/{revision}": [Sample(), Sample(caller="a member")],

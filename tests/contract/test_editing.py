@@ -93,6 +93,7 @@ SETTINGS = {"/library/retention"}  # one per library, without an id: tests/reten
 # Changes of a revision: tests/products/*/editing
 DOCUMENTS = {
     "/videos/{videoId}/transcript",
+    "/videos/{videoId}/transcript/optimized",
     "/videos/{videoId}/captions/{lang}/segments",
     "/videos/{videoId}/dubs/{lang}/segments",
 }

@@ -193,6 +193,7 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await save(client, f"transcript_{spoken}", "transcript-ready")
     await save(client, f"captions_{spoken}_pt", "captions-ready")
     await record_alignment(stage, client, spoken)
+    await record_script(stage, client, spoken)
     await record_caption_edits(stage, client, spoken)
     await record_voices(stage, client, speech)
     await record_characters(stage, client)
@@ -211,6 +212,14 @@ async def record_alignment(stage: Stage, client: Client, spoken: str) -> None:
         (await caller.patch(f"/v1/videos/{spoken}/transcript", json=body)).raise_for_status()
     await _wait_for_result(client, f"align-transcript_{spoken}_2")
     await save(client, f"align-transcript_{spoken}_2", "align-transcript")
+
+
+async def record_script(stage: Stage, client: Client, spoken: str) -> None:
+    """An optimized script."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        started = (await caller.post(f"/v1/videos/{spoken}/transcript/optimize", json={})).raise_for_status().json()
+    await _wait_for_result(client, started["job"]["id"])
+    await save(client, started["job"]["id"], "optimize-ready")
 
 
 async def record_caption_edits(stage: Stage, client: Client, spoken: str) -> None:

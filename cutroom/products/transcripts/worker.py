@@ -4,6 +4,7 @@ from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.transcripts.activities import TranscriptActivities
 from cutroom.products.transcripts.editing.activities import AlignmentActivities
+from cutroom.products.transcripts.optimizing.activities import OptimizingActivities
 
 
 def register(context: WorkerContext) -> Activities:
@@ -22,6 +23,7 @@ def register(context: WorkerContext) -> Activities:
         sandbox=context.sandbox,
         engines=context.engines,
     )
+    scripts = OptimizingActivities(database=context.database, engines=context.engines, clock=context.clock)
     return {
         TaskQueue.SPEECH: [
             transcripts.detect_speech,
@@ -32,5 +34,6 @@ def register(context: WorkerContext) -> Activities:
             alignment.align_chunk,
             alignment.publish_revision,
             alignment.delete_alignment,
+            scripts.optimize_transcript,
         ],
     }

@@ -20,6 +20,7 @@ from cutroom.library.service import get_duration, get_video
 from cutroom.library.trash import keep_video
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
+from cutroom.products.dubs.artifacts import DubRef
 from cutroom.products.dubs.editing.changes import InvalidChangeError, apply_changes
 from cutroom.products.dubs.editing.lines import PublishedDub
 from cutroom.products.dubs.editing.pricing import RegenerationPrice, price_regeneration
@@ -38,6 +39,7 @@ from cutroom.products.dubs.editing.schemas import (
 from cutroom.products.dubs.editing.staleness import LineState, chosen_states, line_states
 from cutroom.products.dubs.editing.state import DubKey, DubState, find_dub, read_published, save_edits, save_redub
 from cutroom.products.dubs.script import AssignedVoice
+from cutroom.products.dubs.sources.loading import dubbed_document
 from cutroom.products.speech.rules import fingerprint
 from cutroom.products.transcripts.document import TranscriptDocument
 from cutroom.products.transcripts.editing.revisions import find_state, read_document
@@ -186,6 +188,8 @@ class DubEditor:
             raise CutroomError(Code.CONFLICT, message=message, details=details)
         document = await read_document(self.connection, library_id, self.video_id, transcript)
         published = await read_published(self.storage, self.key, state, document)
+        dub = DubRef(library_id, self.video_id, self.language, self.product.value)
+        document = await dubbed_document(self.connection, dub, published.options, document)
         return OpenDub(
             state,
             published,
@@ -230,10 +234,15 @@ class DubEditor:
             "dub": self.key.columns,
             "revision": dub.state.revision,
             "transcript": dub.transcript_revision,
+            **({"texts": self._texts(dub)} if dub.published.options.uses_script else {}),
             "base": dub.state.generation,
             "lines": [each.id for each in chosen],
         }
         return "0" + fingerprint(inputs)[:25]  # has the form of an id
+
+    def _texts(self, dub: OpenDub) -> str:
+        """A digest of what the optimized script says, which has revisions of its own."""
+        return fingerprint({"texts": [[each.id, each.text] for each in dub.document.kept]})
 
     def _price(self, dub: OpenDub, states: Sequence[LineState]) -> RegenerationPrice:
         return price_regeneration(
