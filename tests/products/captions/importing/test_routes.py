@@ -49,6 +49,8 @@ async def test_imported_subtitles_are_captions(track: CaptionTrackStage, account
     assert await track.balance() == before
     job = (await track.api.get(f"/jobs/captions_{video_id}_de")).json()
     assert (job["status"], job["result"]["engines"], job["result"]["importedCues"]) == ("ready", ["import"], 1)
+    timeline = await track.api.get(f"/jobs/captions_{video_id}_de/timeline")
+    assert (timeline.status_code, timeline.json()["status"]) == (200, "ready"), timeline.text
     found = (await track.api.get(f"/videos/{video_id}/captions/de/segments")).json()
     assert [(each.get("text"), each["edited"], each["stale"]) for each in found["segments"]] == [
         ("Guten Morgen.", True, []),
