@@ -1,7 +1,7 @@
 """Captions that were imported, and optimized scripts of transcripts.
 
-Only a view without captions whose files are not stored yet, which 0.1.0 never has, and a column without a value: it runs
-with either version.
+Only a view without captions whose files are not stored yet, which 0.1.0 never has, and a column without a value: 0.1.0
+runs with either version.
 """
 
 from alembic import op
