@@ -17,7 +17,7 @@ class CaptionImport(RequestModel):
         json_schema_extra={
             "examples": [
                 {
-                    "revision": 0,
+                    "revision": 1,
                     "format": "srt",
                     "content": "1\n00:00:00,400 --> 00:00:02,900\nVamos começar?\n",
                 }
@@ -51,7 +51,7 @@ class CaptionImportResult(CaptionChange):
                 {
                     "videoId": "01j9z3k4m5n6p7q8r9s0t1v2w3",
                     "language": "pt",
-                    "revision": 1,
+                    "revision": 2,
                     "changes": [{"id": "s1", "after": {"text": "Vamos começar?", "edited": True}}],
                     "totalChanges": 1,
                     "placedSegments": 1,

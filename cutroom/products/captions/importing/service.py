@@ -63,8 +63,9 @@ class CaptionImporter:
             raise invalid_field("content", str(error)) from error
         await get_video(self.connection, self.principal, self.video_id)
         await keep_video(self.connection, self.principal.library_id, self.video_id)
-        transcript = await self._transcript()
-        track = await self._track(request.revision)
+        state = await require_state(self.connection, self.principal, self.video_id)
+        track = await self._track(request.revision, spoken=state.language)
+        transcript = await read_transcript(self.connection, self.principal.library_id, self.video_id, state)
         placed = await asyncio.to_thread(place_cues, cues, transcript.segments, language=self.language)
         if not placed.texts:
             raise invalid_field("content", "There is no cue while somebody speaks.")
@@ -94,21 +95,17 @@ class CaptionImporter:
             unplaced_cues=placed.unplaced,
         )
 
-    async def _transcript(self) -> CurrentTranscript:
-        state = await require_state(self.connection, self.principal, self.video_id)
-        if state.language == self.language:
-            message = "This is the language of the transcript. Import the file as its text."
-            details = {"reason": "same_language", "language": self.language}
-            raise CutroomError(Code.FAILED_PRECONDITION, message=message, details=details)
-        return await read_transcript(self.connection, self.principal.library_id, self.video_id, state)
-
-    async def _track(self, revision: int) -> StoredCaptions | None:
-        """The captions that are changed, locked; None if there are none in this language."""
+    async def _track(self, revision: int, *, spoken: str) -> StoredCaptions | None:
+        """The captions that are changed, locked; None if there are none. New ones need another language."""
         if revision:
             editor = CaptionEditor(self.connection, self.principal, self.video_id, self.language, self.now)
             track, _ = await editor.load(lock=True)
             editor.require_revision(track, revision)
             return track
+        if spoken == self.language:
+            message = "This is the language of the transcript. Import the file as its text."
+            details = {"reason": "same_language", "language": self.language}
+            raise CutroomError(Code.FAILED_PRECONDITION, message=message, details=details)
         library_id = self.principal.library_id
         running = await find_unfinished(self.connection, library_id, self.video_id, self.language)
         if running is not None:

@@ -60,7 +60,7 @@ class ScriptPatch(ClosedModel):
     """Changes that are made all or none."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"revision": 1, "changes": [{"id": "s1", "text": "Shall we begin?"}]}]}
+        json_schema_extra={"examples": [{"revision": 0, "changes": [{"id": "s1", "text": "Shall we begin?"}]}]}
     )
 
     revision: Annotated[
