@@ -28,7 +28,7 @@ TABLES = {
     "audit_entries": (_APPEND, _READ),
     "audit_heads": ("SELECT, INSERT, UPDATE (sequence, hash)", _READ),
     "brand_voices": (_EVERYTHING, _READ),
-    "captions": ("SELECT, UPDATE (segments, revision, previous), DELETE", _EVERYTHING),
+    "captions": ("SELECT, INSERT, UPDATE (segments, revision, previous), DELETE", _EVERYTHING),
     "cast_appearances": (_EVERYTHING, _EVERYTHING),
     "cast_members": (_EVERYTHING, _READ),
     "cast_scopes": (_EVERYTHING, _READ),
@@ -89,7 +89,7 @@ TABLES = {
     "thumbnail_requests": (_EVERYTHING, "SELECT, UPDATE, DELETE"),
     "thumbnails": ("SELECT, UPDATE (id), DELETE", _EVERYTHING),  # locked while it becomes the poster
     "transcript_revisions": ("SELECT, INSERT, DELETE", "SELECT, INSERT, DELETE"),
-    "transcripts": ("SELECT, UPDATE (revision), DELETE", _EVERYTHING),
+    "transcripts": ("SELECT, UPDATE (revision, optimized), DELETE", _EVERYTHING),
     "translation_routes": (_READ, _EVERYTHING),
     "upload_parts": (_EVERYTHING, "SELECT, DELETE"),
     "upload_sessions": (_SAVE, "SELECT, UPDATE, DELETE"),

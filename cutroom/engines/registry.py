@@ -47,6 +47,7 @@ from cutroom.engines.voice_conversion.port import VoiceCloner
 from cutroom.engines.voice_conversion.spectral_transfer import SpectralTransferCloner
 from cutroom.engines.writing.chat import ChatWriter
 from cutroom.engines.writing.chat_ranker import ChatRanker
+from cutroom.engines.writing.chat_tightener import ChatTightener
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.minilm import MiniLmEmbedder
 from cutroom.engines.writing.port import Ranker, TextEmbedder, Writer
@@ -268,6 +269,12 @@ class Engines:
         if name not in factories:
             raise EngineUnavailableError(f"Unknown writing engine: {name}.")
         return self._once("writer", factories[name])
+
+    def tightener(self) -> ChatTightener | None:
+        """Tightens what was said, by the language model that writes; None without one."""
+        if self._settings.writer != "chat" or (server := self._chat_server()) is None:
+            return None
+        return self._once("tightener", lambda: ChatTightener(server, identifier=self.language_identifier()))
 
     def _extractive(self) -> ExtractiveWriter:
         return self._once("writer extractive", lambda: ExtractiveWriter(self.text_embedder()))

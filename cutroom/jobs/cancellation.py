@@ -27,7 +27,8 @@ _GET_JOB = """SELECT status, attempt, video_id, plan, depends_on, charge, error_
     WHERE library_id = $1 AND id = $2"""
 _LIST_UNFINISHED = """SELECT id, attempt, video_id, plan FROM jobs
     WHERE library_id = $1 AND status IN ('queued', 'processing')
-      AND (video_id = ANY ($2) OR plan ->> 'hosted_video_id' = ANY ($2) OR plan ->> 'dubbed_video_id' = ANY ($2))
+      AND (video_id = ANY ($2) OR plan ->> 'hosted_video_id' = ANY ($2) OR plan ->> 'dubbed_video_id' = ANY ($2)
+           OR plan ->> 'optimized_video_id' = ANY ($2))
     ORDER BY id"""
 
 _LIST_ALL_UNFINISHED = """SELECT id, attempt, video_id, plan FROM jobs

@@ -32,6 +32,7 @@ class InternalJobType(StrEnum):
     TAKES = "takes"
     HOSTING = "hosting"
     CHARACTER = "character"
+    OPTIMIZE = "optimize"
 
 
 JobKind = JobType | InternalJobType

@@ -55,8 +55,8 @@ class NewJob:
 
 def video_of(video_id: str | None, plan: Mapping[str, Any]) -> str | None:
     """Return the video that a job works on; internal jobs have it in their plan, to stay out of its list of jobs."""
-    found: str | None = video_id or plan.get("hosted_video_id") or plan.get("dubbed_video_id")
-    return found
+    names = ("hosted_video_id", "dubbed_video_id", "optimized_video_id")
+    return video_id or next((str(plan[name]) for name in names if plan.get(name)), None)
 
 
 async def request_jobs(
@@ -204,7 +204,8 @@ async def has_unfinished_jobs(connection: Connection, library_id: str, video_id:
     """Whether a job of the video, internal ones included, is queued or processing."""
     found: bool = await connection.fetchval(
         """SELECT EXISTS (SELECT FROM jobs WHERE library_id = $1 AND status IN ('queued', 'processing')
-               AND $2 IN (video_id, plan ->> 'dubbed_video_id', plan ->> 'hosted_video_id'))""",
+               AND $2 IN (video_id, plan ->> 'dubbed_video_id', plan ->> 'hosted_video_id',
+                   plan ->> 'optimized_video_id'))""",
         library_id,
         video_id,
     )

@@ -59,6 +59,7 @@ IN_THE_MAKING = {
     "GET /videos/{videoId}/captions/{lang}/segments": "captions in the making",
     "PATCH /videos/{videoId}/captions/{lang}/segments": "captions in the making",
     "POST /videos/{videoId}/captions/{lang}/regenerate": "captions in the making",
+    "POST /videos/{videoId}/captions/{lang}/import": "captions in the making",
     "DELETE /shorts/{shortsRequestId}": "processing shorts",
     "DELETE /shorts/{shortsRequestId}/outputs/{outputId}": "processing shorts",
     "DELETE /thumbnails/{thumbnailRequestId}": "a processing thumbnail",

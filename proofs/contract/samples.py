@@ -185,6 +185,10 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample({"revision": 1}, of=STALE_CAPTIONS, status=202),
         Sample({"revision": 1, "transcriptRevision": 4, "segmentIds": ["s1"]}, of=STALE_CAPTIONS, status=202),
     ],
+    "POST /videos/{videoId}/captions/{lang}/import": [
+        Sample({"revision": 1, "format": "srt", "content": SRT}, of=STALE_CAPTIONS),
+        Sample({"revision": 1, "format": "vtt", "content": f"WEBVTT\n\n{SRT.replace(',', '.')}"}, of=STALE_CAPTIONS),
+    ],
     "POST /videos/{videoId}/captions": [Sample({"languages": ["pt"]}, status=202, fresh=True)],
     "GET /videos/{videoId}/transcript": [
         Sample(),
@@ -208,6 +212,14 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(),
         Sample(query={"format": "edl"}),
         Sample(caller="a member"),
+    ],
+    "POST /videos/{videoId}/transcript/optimize": [
+        Sample({}, status=202, fresh=True),
+        Sample({"transcriptRevision": 4}, status=202, fresh=True),
+    ],
+    "GET /videos/{videoId}/transcript/optimized": [Sample(), Sample(caller="a member")],
+    "PATCH /videos/{videoId}/transcript/optimized": [
+        Sample({"revision": 0, "changes": [{"id": "s1", "text": "Words!"}]}, fresh=True),
     ],
     "GET /videos/{videoId}/transcript/cut-suggestions": [Sample(), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions": [Sample(), Sample(query={"limit": "2"}), Sample(caller="a member")],

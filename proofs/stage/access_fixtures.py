@@ -38,6 +38,11 @@ _RANDOM_IDS = (
     "commentId",
     "memberId",
     "previewId",
+    "shortsRequestId",
+    "outputId",
+    "downloadRequestId",
+    "thumbnailRequestId",
+    "thumbnailId",
 )
 TOKEN_LIFETIME = timedelta(hours=1)
 KINDS = {"source": {"files": 1, "bytes": 1}}  # of files in an export
@@ -181,7 +186,6 @@ class LibraryFactory:
             "language": LANGUAGE,
             "product": "plus",
         }
-        ids["shortsRequestId"] = new_id()
         shorts_job = {
             "id": f"shorts_{ids['shortsRequestId']}",
             "type": "shorts",
@@ -189,7 +193,6 @@ class LibraryFactory:
             "depends_on": [],
             "plan": {"kind": "promo"},
         }
-        ids["outputId"] = new_id()
         short = {
             **base,
             "id": ids["outputId"],
@@ -206,7 +209,6 @@ class LibraryFactory:
             "thumbnail_path": marker,
             "plan_path": marker,
         }
-        ids["downloadRequestId"] = new_id()
         download_job = {
             "id": f"download_{ids['downloadRequestId']}",
             "type": "download",
@@ -215,7 +217,6 @@ class LibraryFactory:
             "plan": {"artifact": "source", "language": LANGUAGE, "tier": "full"},
             "result": {"storagePath": marker, "fileName": "video.mp4"},
         }
-        ids["thumbnailRequestId"], ids["thumbnailId"] = new_id(), new_id()
         thumbnail_job = {
             "id": f"thumbnail_{ids['thumbnailRequestId']}",
             "type": "thumbnail",

@@ -102,6 +102,7 @@ COMMENTS = {"/videos/{videoId}/comments/{commentId}"}  # of a video: tests/revie
 # Changes of a revision: tests/products/*/editing
 DOCUMENTS = {
     "/videos/{videoId}/transcript",
+    "/videos/{videoId}/transcript/optimized",
     "/videos/{videoId}/captions/{lang}/segments",
     "/videos/{videoId}/dubs/{lang}/segments",
 }

@@ -195,6 +195,7 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await save(client, f"captions_{spoken}_pt", "captions-ready")
     await record_alignment(stage, client, spoken)
     await record_speaker_embedding(stage, client)
+    await record_script(stage, client, spoken)
     await record_caption_edits(stage, client, spoken)
     await record_voices(stage, client, speech)
     await record_characters(stage, client)
@@ -221,6 +222,14 @@ async def record_speaker_embedding(stage: Stage, client: Client) -> None:
     handle = await client.start_workflow(EMBED_WORKFLOW, ref, id=ref.workflow_id, task_queue="control")
     await asyncio.wait_for(handle.result(), timeout=60)
     await save(client, handle.id, EMBED_WORKFLOW)
+
+
+async def record_script(stage: Stage, client: Client, spoken: str) -> None:
+    """An optimized script."""
+    async with httpx.AsyncClient(base_url=stage.api.url, headers=stage.key.headers, timeout=60) as caller:
+        started = (await caller.post(f"/v1/videos/{spoken}/transcript/optimize", json={})).raise_for_status().json()
+    await _wait_for_result(client, started["job"]["id"])
+    await save(client, started["job"]["id"], "optimize-ready")
 
 
 async def record_caption_edits(stage: Stage, client: Client, spoken: str) -> None:

@@ -5,6 +5,7 @@ from cutroom.jobs.ids import JobType
 from cutroom.products.captions import export, routes, service, worker
 from cutroom.products.captions.editing import routes as editing_routes
 from cutroom.products.captions.editing.workflow import PublishCaptionsWorkflow
+from cutroom.products.captions.importing import routes as importing_routes
 from cutroom.products.captions.workflow import CaptionsWorkflow
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, VideoTab
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -28,7 +29,7 @@ PRODUCT = Product(
         ),
     ),
     workflows=(PublishCaptionsWorkflow,),
-    routers=(routes.router, editing_routes.router),
+    routers=(routes.router, editing_routes.router, importing_routes.router),
     to_bundle=service.credit_bundle,
     check_bundle=service.check_bundle,
     owns=Ownership(tables=("captions",)),

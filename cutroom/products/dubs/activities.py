@@ -12,11 +12,9 @@ from temporalio import activity
 
 from cutroom.engines.registry import Engines
 from cutroom.glossary.broken_terms import broken_term_items, broken_terms_report
-from cutroom.glossary.service import load_glossary
 from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.jobs.steps import job_step
-from cutroom.library.service import get_duration, get_title
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.products.dubs import mixdown, progress, service, source_separation, synthesis
@@ -42,10 +40,11 @@ from cutroom.products.dubs.script import (
     line_batches,
     to_json,
 )
-from cutroom.products.dubs.script_lines import DubSource, translate_lines
+from cutroom.products.dubs.script_lines import translate_lines
+from cutroom.products.dubs.sources.loading import load_dub_source
+from cutroom.products.dubs.sources.options import DEFAULT_OPTIONS, DubTextOptions
 from cutroom.products.speech.rules import fingerprint
-from cutroom.products.transcripts.alignment import attach_words, read_words
-from cutroom.products.transcripts.document import document_of
+from cutroom.products.transcripts.alignment import read_words
 from cutroom.products.transcripts.service import load_transcript
 
 MIXING_FRACTION = progress.MIXING / (progress.MIXING + progress.VERIFICATION)
@@ -82,52 +81,32 @@ class DubActivities:
     pause_for_voice: Callable[[], Awaitable[None]]  # between lines and chunks, while interactive speech is synthesized
 
     @activity.defn(name="plan_dub")
-    async def plan_dub(self, job: JobRef, dub: DubRef) -> DubPlan:
+    async def plan_dub(self, job: JobRef, dub: DubRef, options: DubTextOptions = DEFAULT_OPTIONS) -> DubPlan:
         """Translate the transcript into lines with their slots, and store the script."""
-        async with self.database.transaction(job.library_id) as connection:
-            transcript = await load_transcript(connection, job.library_id, dub.video_id)
-            duration = await get_duration(connection, job.library_id, dub.video_id)
-            title = await get_title(connection, job.library_id, dub.video_id)
-            glossary = await load_glossary(
-                connection, job.library_id, dub.video_id, source=transcript.language, target=dub.language
-            )
-            await service.open_dub(connection, job.library_id, dub.video_id, dub.language, dub.product)
         async with self._step(job, "translating", progress=progress.TRANSLATION) as report_progress:
-            words = read_words(await self.artifacts.read(transcript.alignment_path))
-            ids = [each.id for each in document_of(transcript.segments, ()).segments]
-            heard = [
-                (segment, id_)
-                for segment, id_ in zip(attach_words(transcript.segments, words), ids, strict=True)
-                if not segment.deleted
-            ]
-            heard.sort(key=lambda each: (each[0].start_seconds, each[0].end_seconds))
-            segments = [segment for segment, _ in heard]
-            until = duration or max((each.end_seconds for each in segments), default=0.0)
-            source = DubSource(
-                segments,
-                transcript.language,
-                transcript.speakers,
-                title,
-                until,
-                [id_ for _, id_ in heard],
-                glossary,
-            )
+            async with self.database.transaction(job.library_id) as connection:
+                loaded = await load_dub_source(connection, dub, options)
+                await service.open_dub(connection, job.library_id, dub.video_id, dub.language, dub.product)
+            words = read_words(await self.artifacts.read(loaded.transcript.alignment_path))
+            source = loaded.to_source(words)
             translated = await asyncio.to_thread(
                 translate_lines, self.engines, source, dub.language, on_progress=report_progress
             )
             separator = await asyncio.to_thread(self.engines.source_separator)
-            spans = [(line.start_seconds, line.end_seconds) for line in translated.lines]
+            spans = [*((line.start_seconds, line.end_seconds) for line in translated.lines), *source.silent]
             script = DubScript(
                 language=dub.language,
                 product=dub.product,
-                source_language=transcript.language,
+                source_language=loaded.language,
                 quality=translated.quality,
                 engines=translated.engines,
-                duration_seconds=until,
+                duration_seconds=source.until_seconds,
                 lines=translated.lines,
                 separation_key=fingerprint({"separator": separator.name, "spans": spans}),
-                glossary_version=glossary.version,
-                transcript_revision=transcript.revision,
+                glossary_version=loaded.glossary.version,
+                transcript_revision=loaded.transcript.revision,
+                options=options,
+                silent=tuple(source.silent),
             )
             await self.artifacts.put(dub.path("script.json"), to_json(script))
         return DubPlan(script.chunk_count, line_batches(script.lines), sum(line.chunk == 0 for line in script.lines))

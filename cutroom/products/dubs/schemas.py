@@ -8,6 +8,7 @@ from cutroom.credits.schemas import AcceptDraft, TranslationQuality
 from cutroom.glossary.schemas import BrokenTermItem
 from cutroom.jobs.ids import DubProduct
 from cutroom.jobs.schemas import Job
+from cutroom.products.dubs.sources.options import TranslationSource
 from cutroom.products.transcripts.schemas import Segment, Speaker
 from cutroom.web.schema import ApiModel, LanguageCode, Languages, LineItemIds, Omittable, PricedRequest, Uri
 
@@ -24,6 +25,13 @@ class NewDubs(PricedRequest):
     source_voiceover: Annotated[Literal["original", "optimized"], Field(description="The transcript to dub.")] = (
         "original"
     )
+    translation_source: Annotated[
+        TranslationSource,
+        Field(
+            description="`captions` speaks the texts of the video's captions in these languages, which have to be "
+            "finished; only what they lack is translated."
+        ),
+    ] = TranslationSource.MACHINE
     reservation_id: Annotated[Omittable[str], Field(description="The credit reservation to charge.")] = None
     reservation_line_item_id_by_language: LineItemIds = Field(default_factory=dict)
     accept_draft: AcceptDraft = False

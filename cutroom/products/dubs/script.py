@@ -11,6 +11,7 @@ from typing import Any
 
 from cutroom.glossary.broken_terms import CheckedLine, check_lines
 from cutroom.products.dubs.line_sync import Slot
+from cutroom.products.dubs.sources.options import DubTextOptions
 from cutroom.text.glossary.line_glossary import LineGlossary, read_line_glossary
 from cutroom.text.glossary.pronunciation import Pronunciation, readable, respell
 from cutroom.text.glossary.rules import BrokenTerm
@@ -101,6 +102,8 @@ class DubScript:
     separation_key: str  # fingerprint under which the separated audio is stored
     glossary_version: str = ""
     transcript_revision: int | None = None  # that the lines were made from
+    options: DubTextOptions = field(default_factory=DubTextOptions)
+    silent: tuple[tuple[float, float], ...] = ()  # spans in which only the background is heard, beside those of lines
 
     @property
     def chunk_count(self) -> int:
@@ -254,7 +257,10 @@ def to_json(document: DubScript | LineSchedule | Mapping[str, AssignedVoice]) ->
 def read_script(data: bytes) -> DubScript:
     document = json.loads(data)
     lines = tuple(read_dub_line(line) for line in document.pop("lines"))
-    return DubScript(**{**document, "engines": tuple(document["engines"]), "lines": lines})
+    options = DubTextOptions(**document.pop("options", {}))
+    silent = tuple((start, end) for start, end in document.pop("silent", ()))
+    engines = tuple(document.pop("engines"))
+    return DubScript(**document, engines=engines, lines=lines, options=options, silent=silent)
 
 
 def read_dub_line(row: Mapping[str, Any]) -> DubLine:

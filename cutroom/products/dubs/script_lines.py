@@ -9,7 +9,12 @@ from cutroom.engines.registry import Engines
 from cutroom.engines.translation.document import DocumentTranslation
 from cutroom.engines.translation.document_routing import translate_document
 from cutroom.engines.translation.port import Quality
-from cutroom.engines.translation.routing import TranslationPlan, plan_translation, translate_along
+from cutroom.engines.translation.routing import (
+    TranslationPlan,
+    lowest_quality,
+    plan_translation,
+    translate_along,
+)
 from cutroom.jobs.step_progress import ReportProgress, portion
 from cutroom.products.dubs.line_sync import (
     MAX_NATURAL,
@@ -44,6 +49,15 @@ class DubSource:
     until_seconds: float
     ids: Sequence[str] = ()  # of the segments
     glossary: Glossary = field(default_factory=Glossary)
+    translations: Mapping[str, str] = field(default_factory=dict)  # texts that are spoken as they are, by segment
+    translations_quality: Quality | None = None
+    silent: Sequence[tuple[float, float]] = ()  # where somebody speaks, but the dub says nothing
+
+    @property
+    def untranslated(self) -> list[int]:
+        """The positions of segments that have no translation."""
+        known = [id_ in self.translations for id_ in self.ids] or [False] * len(self.segments)
+        return [at for at, is_known in enumerate(known) if not is_known]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +88,21 @@ def translate_lines(
     """Translates the segments as one document, and merges those that need each other's time."""
     if not source.segments:
         return TranslatedLines()
-    plan = plan_translation(engines.translators(), source=source.language, target=target)
-    translation = _translate(engines, source, plan, on_progress=portion(on_progress, 0.0, TRANSLATION_FRACTION))
-    lines = _make_lines(source, translation, plan, on_progress=portion(on_progress, TRANSLATION_FRACTION, 1.0))
-    return TranslatedLines(tuple(lines), translation.quality.value, tuple(leg.translator.name for leg in plan.legs))
+    positions, plan = source.untranslated, None
+    given = source.translations
+    texts = {at: LineTexts((given[id_],)) for at, id_ in enumerate(source.ids) if id_ in given}
+    qualities = [source.translations_quality] if texts and source.translations_quality is not None else []
+    if positions:
+        plan = plan_translation(engines.translators(), source=source.language, target=target)
+        until_lines = portion(on_progress, 0.0, TRANSLATION_FRACTION)
+        translation = _translate(engines, source, plan, positions, on_progress=until_lines)
+        qualities.append(translation.quality)
+        for at, line in zip(positions, translation.lines, strict=True):
+            texts[at] = LineTexts((line.text,), line.reasons)
+    ordered = [texts[at] for at in range(len(source.segments))]
+    lines = _make_lines(source, ordered, plan, target, on_progress=portion(on_progress, TRANSLATION_FRACTION, 1.0))
+    engine_names = tuple(leg.translator.name for leg in plan.legs) if plan is not None else ()
+    return TranslatedLines(tuple(lines), lowest_quality(qualities).value, engine_names)
 
 
 def translate_texts(
@@ -87,7 +112,7 @@ def translate_texts(
     if not source.segments:
         return []
     plan = plan_translation(engines.translators(), source=source.language, target=target)
-    translation = _translate(engines, source, plan, on_progress=on_progress)
+    translation = _translate(engines, source, plan, range(len(source.segments)), on_progress=on_progress)
     spans = [(each.start_seconds, each.end_seconds) for each in source.segments]
     found = []
     for segment, slot, line in zip(
@@ -103,18 +128,18 @@ def translate_texts(
 
 
 def _translate(
-    engines: Engines, source: DubSource, plan: TranslationPlan, *, on_progress: ReportProgress
+    engines: Engines, source: DubSource, plan: TranslationPlan, positions: Sequence[int], *, on_progress: ReportProgress
 ) -> DocumentTranslation:
-    """Translates one document, in which each line has the time of its slot."""
+    """Translates the segments at these positions as one document, in which each line has the time of its slot."""
     spans = [(each.start_seconds, each.end_seconds) for each in source.segments]
     slots = line_slots(spans, until_seconds=source.until_seconds)
     document = transcript_document(
-        source.segments,
+        [source.segments[at] for at in positions],
         source=plan.source,
         target=plan.target,
         speakers=source.speakers,
         title=source.title,
-        max_characters=lambda at: max_characters(slots[at], language=plan.target),
+        max_characters=lambda at: max_characters(slots[positions[at]], language=plan.target),
         glossary=source.glossary.rules,
     )
     return translate_document(
@@ -129,24 +154,27 @@ def _translate(
 
 def _make_lines(
     source: DubSource,
-    translation: DocumentTranslation,
-    plan: TranslationPlan,
+    translated: Sequence[LineTexts],
+    plan: TranslationPlan | None,
+    target: str,
     *,
     on_progress: ReportProgress,
 ) -> list[DubLine]:
-    """Turns translated segments into lines with slots and candidate texts."""
+    """Turns translated segments into lines with slots and candidate texts; existing translations have no others."""
     phrases = merge_phrases(
         [
-            DubPhrase(each.start_seconds, each.end_seconds, each.speaker, each.text, line.text, line.reasons, known)
-            for each, line, known in zip(source.segments, translation.lines, _known_segments(source), strict=True)
+            DubPhrase(each.start_seconds, each.end_seconds, each.speaker, each.text, made.texts[0], made.reasons, known)
+            for each, made, known in zip(source.segments, translated, _known_segments(source), strict=True)
         ],
-        language=plan.target,
+        language=target,
     )
     spans = [(each.start_seconds, each.end_seconds) for each in phrases]
     slots = line_slots(spans, until_seconds=source.until_seconds)
     lines = []
     for number, (phrase, slot) in enumerate(zip(phrases, slots, strict=True)):
-        texts = tuple(dict.fromkeys(candidate_texts(phrase, slot, plan)))
+        texts: tuple[str, ...] = (phrase.text,)
+        if plan is not None and not any(each.id in source.translations for each in phrase.segments):
+            texts = tuple(dict.fromkeys(candidate_texts(phrase, slot, plan)))
         on_progress((number + 1) / len(phrases))
         times = (slot.start_seconds, slot.end_seconds, slot.latest_end_seconds)
         terms = line_glossary(source.glossary, phrase.source, texts)

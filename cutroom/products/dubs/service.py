@@ -1,7 +1,7 @@
 """Requests and reads dubs, and stores their results."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from cutroom.credits.rules import Charge
 from cutroom.credits.schemas import CreditBundle, DubWork
 from cutroom.credits.service import Qualities, billable_items, get_balance, is_subscriber
 from cutroom.engines.translation.port import Quality
-from cutroom.errors import Code, CutroomError, not_found
+from cutroom.errors import Code, CutroomError, invalid_field, not_found
 from cutroom.glossary.schemas import BrokenTermItem
 from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.deletion import record_deleted_outputs
@@ -29,8 +29,11 @@ from cutroom.library.schemas import Video
 from cutroom.library.service import get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
+from cutroom.products.captions.editing.current_texts import languages_without_captions
 from cutroom.products.captions.service import Translatable, check_draft, check_line_items, is_refusing
 from cutroom.products.dubs.schemas import Dub, DubItem, DubJobs, NewDubs
+from cutroom.products.dubs.sources.options import DubTextOptions
+from cutroom.products.transcripts.optimizing.stored_scripts import has_script
 from cutroom.products.transcripts.schemas import Segment, Speaker
 from cutroom.products.transcripts.service import require_transcript, transcript_language
 from cutroom.text.file_names import file_name
@@ -84,7 +87,8 @@ async def _check(
     """Raises if the dubs cannot be made."""
     await require_original(connection, principal, video_id)
     transcript, source = await require_transcript(connection, principal, video_id)
-    if work.source_voiceover == "optimized":
+    is_optimized = work.source_voiceover == "optimized"
+    if is_optimized and not await has_script(connection, principal.library_id, video_id):
         raise CutroomError(
             Code.FAILED_PRECONDITION,
             message="This video has no optimized voiceover.",
@@ -121,7 +125,13 @@ async def request_dubs(
         field="languages",
         now=now,
     )
-    plan = {REFUSES_DRAFTS: refuses_drafts}
+    options = DubTextOptions(request.translation_source, request.source_voiceover)
+    if options.uses_captions:
+        if options.uses_script:
+            message = "Captions translate the original, not the optimized script."
+            raise invalid_field("translationSource", message)
+        await _require_captions(connection, principal.library_id, video_id, request.languages)
+    plan = {REFUSES_DRAFTS: refuses_drafts, **options.to_plan()}
     jobs = []
     for language, item in zip(request.languages, billable_items(bundle, found.qualities), strict=True):
         line = request.reservation_line_item_id_by_language.get(language)
@@ -136,6 +146,14 @@ async def request_dubs(
     requested = await request_jobs(connection, principal, jobs, prices=prices, now=now)
     balance = await get_balance(connection, principal.library_id)
     return DubJobs(video_id=video_id, jobs=[job for job, _ in requested], balance=to_credits(balance))
+
+
+async def _require_captions(connection: Connection, library_id: str, video_id: str, languages: Sequence[str]) -> None:
+    """Raises FAILED_PRECONDITION if there are no finished captions to speak."""
+    if missing := await languages_without_captions(connection, library_id, video_id, languages):
+        message = "This video has no finished captions in some of these languages."
+        details = {"reason": "no_captions", "languages": missing}
+        raise CutroomError(Code.FAILED_PRECONDITION, message=message, details=details)
 
 
 async def list_dubs(connection: Connection, principal: Principal, video_id: str) -> list[DubItem]:

@@ -88,11 +88,11 @@ def _separate(
     mix = _fit_length(mix, max(mix.shape[-1], skip + count))
     inner = slice(skip, skip + count)
     shift = chunk.context_seconds - chunk.start_seconds
+    spoken = [*((line.start_seconds, line.end_seconds) for line in script.lines), *script.silent]
     spans = [
-        (line.start_seconds + shift, line.end_seconds + shift)
-        for line in script.lines
-        if line.start_seconds < chunk.end_seconds + CONTEXT_SECONDS
-        and line.end_seconds > chunk.start_seconds - CONTEXT_SECONDS
+        (start + shift, end + shift)
+        for start, end in spoken
+        if start < chunk.end_seconds + CONTEXT_SECONDS and end > chunk.start_seconds - CONTEXT_SECONDS
     ]
     if not spans:
         return mix[:, inner], np.zeros(round(chunk.seconds * REFERENCE_RATE), np.float32)

@@ -18,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from cutroom.products.dubs.artifacts import DubRef
     from cutroom.products.dubs.editing.activities import RedubActivities, RedubRequest
     from cutroom.products.dubs.script import CHUNKS_PER_BATCH, DubBatch, chunk_batches
+    from cutroom.products.dubs.sources.options import DEFAULT_OPTIONS, DubTextOptions
 
 MAX_PARALLEL_ACTIVITIES = 16  # per dub, across all workers
 PREVIEW_SCHEDULE, FULL_SCHEDULE = "preview-schedule", "schedule"
@@ -41,7 +42,8 @@ class DubWorkflow:
     async def _dub(self, job: JobRef, plan: dict[str, Any]) -> dict[str, Any]:
         key = parse_job_id(job.job_id)
         assert key is not None
-        return await make_dub(job, DubRef(job.library_id, plan["video_id"], str(key.language), str(key.product)))
+        dub = DubRef(job.library_id, plan["video_id"], str(key.language), str(key.product))
+        return await make_dub(job, dub, DubTextOptions.of_plan(plan))
 
 
 @workflow.defn(name="redub")
@@ -71,8 +73,11 @@ async def remake_lines(job: JobRef, dub: DubRef, request: RedubRequest) -> dict[
     return await speech.run(RedubActivities.publish_redub, job, plan.dub, list(chain.from_iterable(mixed)), request)
 
 
-async def make_dub(job: JobRef, dub: DubRef) -> dict[str, Any]:
-    plan = await speech.run(DubActivities.plan_dub, job, dub)
+async def make_dub(job: JobRef, dub: DubRef, options: DubTextOptions = DEFAULT_OPTIONS) -> dict[str, Any]:
+    if options == DEFAULT_OPTIONS:  # as a worker of 0.1.0 runs it
+        plan = await speech.run(DubActivities.plan_dub, job, dub)
+    else:
+        plan = await speech.run(DubActivities.plan_dub, job, dub, options)
     await speech.run(DubActivities.separate_dub_chunks, job, dub, FIRST_CHUNK)
     if dub.product == "premium":  # cloning needs the isolated speech of every chunk
         await _separate_remaining(job, dub, plan)

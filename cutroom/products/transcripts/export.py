@@ -6,6 +6,7 @@ from cutroom.jobs.ids import JobKey, JobType
 from cutroom.library.exported_files import ExportedFile, exported_json
 from cutroom.platform.db import Connection
 from cutroom.products.transcripts.editing.publishing import document_rows
+from cutroom.products.transcripts.optimizing.stored_scripts import find_script
 from cutroom.products.transcripts.service import find_transcript, subtitle_path
 
 
@@ -24,6 +25,9 @@ async def export_files(connection: Connection, library_id: str, video_id: str) -
         exported_json("transcript/transcript.json", "transcript", document, job_id=job_id),
         ExportedFile("transcript/words.json", "words", found.alignment_path, job_id=job_id),
     ]
+    script = await find_script(connection, library_id, video_id)
+    if script.revision:
+        files.append(exported_json("transcript/optimized.json", "transcript", script.to_row(), job_id=job_id))
     if found.segments:
         files += subtitle_files(library_id, video_id, found.language, job_id=job_id)
     return files

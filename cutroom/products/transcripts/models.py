@@ -26,6 +26,7 @@ class TranscriptRow(Table):
     recognized_revision: Mapped[int] = mapped_column(server_default=text("1"))  # the last one that an engine made
     # What segments, words and subtitles contain; later revisions are applied when the transcript is read.
     published_revision: Mapped[int] = mapped_column(server_default=text("1"))
+    optimized: Mapped[dict[str, Any] | None] = mapped_column(JSONB)  # the script for voices
 
 
 class TranscriptRevisionRow(Table):

@@ -1,12 +1,14 @@
 """Declares the transcripts product."""
 
 from cutroom.credits.pricing import Action
-from cutroom.jobs.ids import JobType
+from cutroom.jobs.ids import InternalJobType, JobType
 from cutroom.products.declaration import JobSpec, Ownership, Product, StorageKind
 from cutroom.products.transcripts import export, routes, service, worker
 from cutroom.products.transcripts.cutting import routes as cutting_routes
 from cutroom.products.transcripts.editing import routes as editing_routes
 from cutroom.products.transcripts.editing.workflow import AlignTranscriptWorkflow
+from cutroom.products.transcripts.optimizing import routes as optimizing_routes
+from cutroom.products.transcripts.optimizing.workflow import OptimizeWorkflow
 from cutroom.products.transcripts.recognition import routes as recognition_routes
 from cutroom.products.transcripts.speaker_recognition import routes as speaker_routes
 from cutroom.products.transcripts.speaker_recognition.workflow import EmbedSpeakerWorkflow
@@ -22,6 +24,7 @@ PRODUCT = Product(
             prices=frozenset({Action.TRANSCRIPT}),
             discard=service.discard,
         ),
+        JobSpec(InternalJobType.OPTIMIZE, workflow=OptimizeWorkflow),
     ),
     workflows=(AlignTranscriptWorkflow, EmbedSpeakerWorkflow),
     routers=(
@@ -30,6 +33,7 @@ PRODUCT = Product(
         cutting_routes.router,
         recognition_routes.router,
         speaker_routes.router,
+        optimizing_routes.router,
     ),
     check_bundle=service.check_bundle,
     owns=Ownership(

@@ -164,10 +164,13 @@ async def get_subtitles(
             quality=quality,
             download_url=storage.download_url(path, file_name(video.title, language, extension=format_)),
         )
+    captions = JobKey(JobType.CAPTIONS, video_id, language=language).id
     running = await connection.fetchval(
-        """SELECT count(*) FROM jobs WHERE library_id = $1 AND id = ANY($2) AND status IN ('queued', 'processing')""",
+        """SELECT count(*) FROM jobs WHERE library_id = $1 AND ((id = ANY($2) AND status IN ('queued', 'processing'))
+               OR (id = $3 AND status = 'ready' AND output_deleted_at IS NULL))""",
         library_id,
-        [JobKey(JobType.TRANSCRIPT, video_id).id, JobKey(JobType.CAPTIONS, video_id, language=language).id],
+        [JobKey(JobType.TRANSCRIPT, video_id).id, captions],
+        captions,  # ready without files: they were imported a moment ago
     )
     if not running:
         raise not_found()

@@ -4,6 +4,7 @@ from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.platform.task_queues import TaskQueue
 from cutroom.products.transcripts.activities import TranscriptActivities
 from cutroom.products.transcripts.editing.activities import AlignmentActivities
+from cutroom.products.transcripts.optimizing.activities import OptimizingActivities
 from cutroom.products.transcripts.speaker_recognition.activities import SpeakerEmbeddingActivities
 
 
@@ -32,6 +33,7 @@ def register(context: WorkerContext) -> Activities:
         engines=context.engines,
         secret_box=context.secret_box,
     )
+    scripts = OptimizingActivities(database=context.database, engines=context.engines, clock=context.clock)
     return {
         TaskQueue.CONTROL: [speaker_embeddings.fail_speaker_embedding],
         TaskQueue.SPEECH: [
@@ -44,5 +46,6 @@ def register(context: WorkerContext) -> Activities:
             alignment.publish_revision,
             alignment.delete_alignment,
             speaker_embeddings.embed_speaker,
+            scripts.optimize_transcript,
         ],
     }

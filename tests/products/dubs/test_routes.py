@@ -194,6 +194,13 @@ async def test_missing_dubs_are_not_found(api: httpx.AsyncClient, transcribed: T
     assert (response.status_code, response.json()["error"]["code"]) == (409, "FAILED_PRECONDITION")
 
 
+async def test_captions_to_dub_from_have_to_be_finished(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
+    body = {"languages": ["pt"], "translationSource": "captions"}
+    refused = await api.post(f"/videos/{transcribed.video_id}/dubs", json=body)
+    assert refused.status_code == 409
+    assert refused.json()["error"]["details"] == {"reason": "no_captions", "languages": ["pt"]}
+
+
 async def test_dub_of_a_failed_transcript_is_rejected(api: httpx.AsyncClient, transcribed: TranscribedVideo) -> None:
     await transcribed.job(status="failed", error_code="INTERNAL", error_message="x")
     response = await api.post(f"/videos/{transcribed.video_id}/dubs", json={"languages": ["pt"]})

@@ -167,6 +167,32 @@ async def save_regeneration(
     )
 
 
+async def count_tracks(connection: Connection, library_id: str, video_id: str) -> int:
+    """In how many languages a video has captions."""
+    found: int = await connection.fetchval(
+        "SELECT count(*) FROM captions WHERE library_id = $1 AND video_id = $2", library_id, video_id
+    )
+    return found
+
+
+async def add_imported(
+    connection: Connection, ref: TrackRef, segments: Sequence[CaptionSegment], *, quality: Quality, now: datetime
+) -> None:
+    """Store captions that were not translated here, and have no subtitle files yet."""
+    await connection.execute(
+        """INSERT INTO captions (library_id, video_id, language, segments, quality, created_at, revision,
+               published_revision)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, 0)""",
+        ref.library_id,
+        ref.video_id,
+        ref.language,
+        [each.to_row() for each in in_order(segments)],
+        quality.value,
+        now,
+        ref.revision,
+    )
+
+
 async def mark_published(connection: Connection, ref: TrackRef, *, now: datetime) -> None:
     """Record that the files of a locked track have this revision."""
     await connection.execute(

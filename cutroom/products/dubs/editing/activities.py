@@ -35,6 +35,7 @@ from cutroom.products.dubs.editing.redub_lines import (
     script_lines,
     spoken_batches,
     untranslated,
+    with_translations,
 )
 from cutroom.products.dubs.editing.staleness import line_states
 from cutroom.products.dubs.editing.state import DubKey, find_dub, read_published
@@ -53,6 +54,7 @@ from cutroom.products.dubs.script import (
     to_json,
 )
 from cutroom.products.dubs.script_lines import DubSource, translate_texts
+from cutroom.products.dubs.sources.loading import dubbed_document, find_translations
 from cutroom.products.transcripts.document import TranscriptDocument, speaker_rows
 from cutroom.products.transcripts.editing.revisions import find_state, read_document
 from cutroom.products.transcripts.segmentation import TranscriptSegment
@@ -111,9 +113,20 @@ class RedubActivities:
                 )
             published = await read_published(self.artifacts.storage, key, state, document)
             base = await self.artifacts.script(replace(dub, generation=state.generation))
+            async with self.database.transaction(job.library_id) as connection:
+                document = await dubbed_document(connection, dub, base.options, document)
+                translations = await find_translations(connection, dub, base.options, document)
             until = duration or base.duration_seconds
             lines = redub_lines(line_states(published.lines, document, state.edits), request.lines)
-            source = DubSource((), transcript.language, speaker_rows(document), title, until, glossary=glossary)
+            source = DubSource(
+                (),
+                transcript.language,
+                speaker_rows(document),
+                title,
+                until,
+                glossary=glossary,
+                translations=translations.texts,
+            )
             lines = await asyncio.to_thread(self._translate, lines, source, dub.language, report_progress)
             script = replace(
                 base,
@@ -133,6 +146,7 @@ class RedubActivities:
         self, lines: list[RedubLine], source: DubSource, language: str, on_progress: ReportProgress
     ) -> list[RedubLine]:
         """The lines with translations of those whose source has changed."""
+        lines = with_translations(lines, source.translations)
         positions = untranslated(lines)
         segments = [
             TranscriptSegment(each.start_seconds, each.end_seconds, each.speaker, each.text, ())
@@ -207,7 +221,8 @@ class RedubActivities:
             made = republished(lines, script.lines, schedule, voices=voices, recognized=recognized)
             heard = {str(each.line.number): each.recognized for each in made if each.recognized is not None}
             sync = sync_report([line_sync(script, line, heard) for line in schedule.lines])
-            await self._publish(job, dub, PublishedDub(made, request.transcript_revision, gain_db), path, sync)
+            published = PublishedDub(made, request.transcript_revision, gain_db, script.options)
+            await self._publish(job, dub, published, path, sync)
         return {
             "language": dub.language,
             "product": dub.product,

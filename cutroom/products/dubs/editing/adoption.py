@@ -31,7 +31,7 @@ def published_dub(
         _published(line, _source(line), placed.get(line.number), voices.get(line.voice_key), recognized)
         for line in script.lines
     ]
-    return PublishedDub(lines, script.transcript_revision, gain_db)
+    return PublishedDub(lines, script.transcript_revision, gain_db, script.options)
 
 
 def adopted_dub(

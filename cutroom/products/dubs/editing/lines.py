@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from cutroom.products.dubs.script import AssignedVoice, DubLine, PlacedLine, read_dub_line
+from cutroom.products.dubs.sources.options import DEFAULT_OPTIONS, DubTextOptions
 from cutroom.products.speech.rules import fingerprint
 
 
@@ -113,6 +114,7 @@ class PublishedDub:
     lines: Sequence[PublishedLine]
     transcript_revision: int
     gain_db: float | None = None  # of the track; None if it was not recorded
+    options: DubTextOptions = DEFAULT_OPTIONS
 
     def voice_of(self, speaker: str) -> AssignedVoice | None:
         """The voice that the rules have given to a speaker."""
@@ -124,13 +126,15 @@ class PublishedDub:
         return {
             "transcript_revision": self.transcript_revision,
             "gain_db": self.gain_db,
+            "options": self.options.to_plan(),
             "lines": [each.to_row() for each in self.lines],
         }
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "PublishedDub":
         lines = [PublishedLine.from_row(each) for each in row["lines"]]
-        return cls(lines, row["transcript_revision"], row["gain_db"])
+        options = DubTextOptions.of_plan(row.get("options", {}))
+        return cls(lines, row["transcript_revision"], row["gain_db"], options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,13 @@ from cutroom.jobs.states import JobState
 from cutroom.library.service import get_duration, get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
+from cutroom.products.dubs.artifacts import DubRef
 from cutroom.products.dubs.editing.lines import LineEdits, PublishedDub
 from cutroom.products.dubs.editing.staleness import LineState, line_states
 from cutroom.products.dubs.editing.state import DubKey, DubState, find_dub, read_published
 from cutroom.products.dubs.editing.text_fit import TextFit, text_fits
 from cutroom.products.dubs.script import AssignedVoice
+from cutroom.products.dubs.sources.loading import dubbed_document
 from cutroom.products.transcripts.document import TranscriptDocument
 from cutroom.products.transcripts.editing.revisions import find_state, read_document
 from cutroom.text.glossary.terms import Glossary
@@ -97,6 +99,8 @@ class DubAccess:
             raise CutroomError(Code.CONFLICT, message=message, details=details)
         document = await read_document(self.connection, library_id, self.video_id, transcript)
         published = await read_published(self.storage, self.key, state, document)
+        dub = DubRef(library_id, self.video_id, self.language, self.product.value)
+        document = await dubbed_document(self.connection, dub, published.options, document)
         return OpenDub(
             self.language,
             state,

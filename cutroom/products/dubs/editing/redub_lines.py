@@ -133,6 +133,16 @@ def untranslated(lines: Sequence[RedubLine]) -> list[int]:
     ]
 
 
+def with_translations(lines: Sequence[RedubLine], texts: Mapping[str, str]) -> list[RedubLine]:
+    """The lines with translations that exist already, by segment, in place of those that the rules would make."""
+    found = list(lines)
+    for at in untranslated(lines):
+        known = [texts.get(each) for each in lines[at].source.segment_ids]
+        if all(known):
+            found[at] = lines[at].translated_by(LineTexts((" ".join(text for text in known if text),)))
+    return found
+
+
 def script_lines(
     lines: Sequence[RedubLine], document: TranscriptDocument, *, until_seconds: float, glossary: Glossary
 ) -> list[DubLine]:

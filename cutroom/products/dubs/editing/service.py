@@ -193,10 +193,15 @@ class DubEditor(DubAccess):
             "dub": self.key.columns,
             "revision": dub.state.revision,
             "transcript": dub.transcript_revision,
+            **({"texts": self._texts(dub)} if dub.published.options.uses_script else {}),
             "base": dub.state.generation,
             "lines": [each.id for each in chosen],
         }
         return "0" + fingerprint(inputs)[:25]  # has the form of an id
+
+    def _texts(self, dub: OpenDub) -> str:
+        """A digest of what the optimized script says, which has revisions of its own."""
+        return fingerprint({"texts": [[each.id, each.text] for each in dub.document.kept]})
 
     def _price(self, dub: OpenDub, states: Sequence[LineState]) -> RegenerationPrice:
         return price_regeneration(

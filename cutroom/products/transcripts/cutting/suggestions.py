@@ -105,3 +105,9 @@ def _repeated(tokens: Sequence[_Token], at: int, rules: _Rules) -> int:
 
 def _key(text: str) -> str:
     return "".join(each for each in text.casefold() if each.isalnum() or each in "'\u2019")
+
+
+def is_hesitation(text: str, *, language: str) -> bool:
+    """Whether a text has no word beside sounds of hesitation."""
+    rules, keys = _rules().get(primary_language(language)), [key for word in text.split() if (key := _key(word))]
+    return rules is not None and bool(keys) and all(key in rules.hesitations for key in keys)

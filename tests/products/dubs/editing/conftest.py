@@ -75,6 +75,10 @@ class Regenerator(DubbedVideo):
     async def make(self) -> None:
         response = await self.api.post(f"/videos/{self.video.video_id}/dubs", json={"languages": ["pt"]})
         assert response.status_code == 202, response.text
+        await self.rerun()
+
+    async def rerun(self) -> None:
+        """Make the dub that was requested."""
         await self.run(self.job_id, DubWorkflow.run)
 
     async def regenerate(self, **body: Any) -> dict[str, Any]:  # noqa: ANN401 (fields of the body)
