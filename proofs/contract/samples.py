@@ -191,6 +191,10 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(query={"format": "edl"}),
         Sample(caller="a member"),
     ],
+    "GET /videos/{videoId}/stale-products": [
+        Sample(),
+        *(Sample(of=state) for state in (STALE_CAPTIONS, EDITED_DUB, "untranscribed")),
+    ],
     "GET /videos/{videoId}/transcript/cut-suggestions": [Sample(), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions": [Sample(), Sample(query={"limit": "2"}), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions/{revision}": [Sample(), Sample(caller="a member")],

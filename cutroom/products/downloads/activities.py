@@ -29,6 +29,7 @@ from cutroom.products.downloads import service
 from cutroom.products.downloads.archive import ArchiveEntry, ZipArchive
 from cutroom.products.downloads.contents import VideoAssets, derived_entries, load_assets, source_name
 from cutroom.products.downloads.rules import Artifact, DubCandidate, DubReadiness, Tier, max_duration
+from cutroom.products.transcripts.staleness.query import TRANSCRIPT_REVISION
 
 Maker = Callable[["DownloadRef", VideoAssets, ReportProgress], Awaitable[tuple[str, str]]]
 
@@ -92,6 +93,7 @@ class DownloadActivities:
             "artifact": download.artifact,
             "language": download.language,
             "tier": download.tier,
+            **({TRANSCRIPT_REVISION: assets.transcript.published_revision} if assets.transcript is not None else {}),
             service.FILE_NAME: name,
             service.PATH: path,
             "sizeBytes": size,

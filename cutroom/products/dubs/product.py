@@ -6,6 +6,7 @@ from cutroom.products.captions.product import PRODUCT as CAPTIONS
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
 from cutroom.products.dubs import export, routes, service, worker
 from cutroom.products.dubs.editing import routes as editing_routes
+from cutroom.products.dubs.editing import stale_dubs
 from cutroom.products.dubs.workflow import DubWorkflow, RedubWorkflow
 from cutroom.products.speech.product import PRODUCT as SPEECH
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -42,6 +43,7 @@ PRODUCT = Product(
             "dubs/shared/mixed/": StorageKind.INTERMEDIATE,  # mixed again from them
         },
     ),
+    find_stale=stale_dubs.find_stale,
     export=export.export_files,
     depends_on=(CAPTIONS, SPEECH, TRANSCRIPTS),
     panels=(

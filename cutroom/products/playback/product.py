@@ -1,7 +1,7 @@
 """Declares the playback product."""
 
 from cutroom.products.declaration import Ownership, Product, StorageKind
-from cutroom.products.playback import routes, service, worker
+from cutroom.products.playback import routes, service, staleness, worker
 from cutroom.products.playback.workflow import PlaybackWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 from cutroom.web.products import CallerContext
@@ -17,6 +17,7 @@ PRODUCT = Product(
     workflows=(PlaybackWorkflow,),
     routers=(routes.router,),
     delete_outputs=service.delete_outputs,
+    find_stale=staleness.find_stale,
     owns=Ownership(
         tables=("playbacks", "playback_tracks"),
         objects={"playback/": StorageKind.OUTPUT, "playback/chunks/": StorageKind.INTERMEDIATE},

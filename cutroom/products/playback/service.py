@@ -9,6 +9,7 @@ from cutroom.library.videos import set_playback_languages
 from cutroom.media.packager import PackagedTrack
 from cutroom.platform.db import Connection
 from cutroom.products.playback.manifests import ManifestTrack, TrackKind
+from cutroom.products.transcripts.editing.revisions import find_subtitles
 from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE, subtitle_path
 
 LEASE_TIMEOUT = timedelta(days=1)  # a lease without updates for this long has expired
@@ -20,10 +21,8 @@ _LOCK_ROW = (
 _DUBS = """SELECT DISTINCT ON (d.language) d.language, d.audio_path FROM published_dubs d
     WHERE d.library_id = $1 AND d.video_id = $2 AND d.completion = 'complete' AND d.audio_path IS NOT NULL
     ORDER BY d.language, d.product = 'premium' DESC"""
-_SUBTITLES = """SELECT language, created_at FROM published_transcripts
-        WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0
-    UNION ALL SELECT language, created_at FROM published_captions
-        WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0"""
+_CAPTIONS = """SELECT language, created_at FROM published_captions
+    WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0"""
 # All versions of a dub are stored in one directory.
 _DUBBED_OR_TEXT_TRACKS = """SELECT t.kind, t.name, t.language, t.source, t.packaged ->> 'name' AS folder, EXISTS (
         SELECT FROM published_dubs d WHERE d.library_id = t.library_id AND d.video_id = t.video_id
@@ -162,10 +161,13 @@ async def expected_tracks(
         dub_language, path = row["language"], row["audio_path"]
         if dub_language != language:
             expected.append(TrackSource("audio", dub_language, dub_language, path, source=path))
-    for row in await connection.fetch(_SUBTITLES, library_id, video_id):
-        path = subtitle_path(library_id, video_id, language=row["language"], format_="vtt")
-        version = row["created_at"].isoformat()
-        expected.append(TrackSource("text", row["language"], row["language"], path, source=version))
+    spoken = await find_subtitles(connection, library_id, video_id)
+    translated = await connection.fetch(_CAPTIONS, library_id, video_id)
+    subtitles = [spoken] if spoken is not None else []
+    subtitles += [(row["language"], row["created_at"].isoformat()) for row in translated]
+    for subtitle_language, version in subtitles:
+        path = subtitle_path(library_id, video_id, language=subtitle_language, format_="vtt")
+        expected.append(TrackSource("text", subtitle_language, subtitle_language, path, source=version))
     return expected
 
 

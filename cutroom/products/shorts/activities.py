@@ -101,6 +101,7 @@ class ShortsActivities:
             if not outputs:
                 message = "No suitable moments were found in this video."
                 raise failure(Code.UNSUPPORTED_SOURCE, message, reason="NO_MOMENTS", retry=False)
+            outputs = [replace(each, transcript_revision=transcript.revision) for each in outputs]
             await self.storage.put(shorts.path("moments.json"), write_selection(outputs))
         return len(outputs)
 
@@ -161,6 +162,7 @@ class ShortsActivities:
                 video_path=paths[0],
                 thumbnail_path=paths[1],
                 plan_path=plan_path,
+                transcript_revision=selection.transcript_revision,
             )
             async with self.database.transaction(job.library_id) as connection:
                 await require_running(connection, job)

@@ -21,9 +21,11 @@ class SelectedOutput:
     description: str
     reason: str
     spans: tuple[TimeSpan, ...]  # of the source, in playing order
+    transcript_revision: int | None = None  # that it was chosen from
 
     def to_dict(self) -> dict[str, Any]:
         return {
+            "transcriptRevision": self.transcript_revision,
             "title": self.title,
             "description": self.description,
             "reason": self.reason,
@@ -33,7 +35,7 @@ class SelectedOutput:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "SelectedOutput":
         spans = tuple(TimeSpan(start, end) for start, end in data["spans"])
-        return cls(data["title"], data["description"], data["reason"], spans)
+        return cls(data["title"], data["description"], data["reason"], spans, data.get("transcriptRevision"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.shorts.timeline import Timeline
 from cutroom.products.transcripts.alignment import attach_words, read_words
+from cutroom.products.transcripts.editing.revisions import FIRST
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.service import load_transcript
 
@@ -29,6 +30,7 @@ class TranscriptView:
     language: str
     duration_seconds: float
     segments: tuple[TranscriptSegment, ...]
+    revision: int = FIRST
 
     @property
     def words(self) -> list[Word]:
@@ -62,7 +64,7 @@ async def load_transcript_view(
     data = b"".join([chunk async for chunk in storage.read(transcript.alignment_path)])
     segments = [each for each in attach_words(transcript.segments, read_words(data)) if not each.deleted]
     end_seconds = duration or max((each.end_seconds for each in segments), default=0.0)
-    return TranscriptView(transcript.language, end_seconds, tuple(segments))
+    return TranscriptView(transcript.language, end_seconds, tuple(segments), transcript.revision)
 
 
 async def measure_energy(path: str, seconds: float, media_cache: LocalMediaCache, sandbox: Sandbox) -> list[float]:
