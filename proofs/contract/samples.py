@@ -191,6 +191,8 @@ SAMPLES: dict[str, Sequence[Sample]] = {
         Sample(query={"format": "edl"}),
         Sample(caller="a member"),
     ],
+    "GET /videos/{videoId}/playback": [Sample(), Sample(of="untranscribed")],
+    "POST /videos/{videoId}/playback": [Sample({"uncut": False, "transcriptRevision": 4}, status=202, fresh=True)],
     "GET /videos/{videoId}/stale-products": [
         Sample(),
         *(Sample(of=state) for state in (STALE_CAPTIONS, EDITED_DUB, "untranscribed")),

@@ -1,7 +1,7 @@
 """Playback state: the per-video lease, expected tracks, and packaged tracks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from cutroom.library.rules import video_path
@@ -15,6 +15,7 @@ from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE, subtitle_path
 LEASE_TIMEOUT = timedelta(days=1)  # a lease without updates for this long has expired
 MAX_ERROR = 500
 ORIGINAL = "original"  # name of the source's audio track, whose language may be detected later
+_CUT = "#cut="  # separates a source from the name of the cuts
 _LOCK_ROW = (
     "SELECT revision, lease_holder, updated_at FROM playbacks WHERE library_id = $1 AND video_id = $2 FOR UPDATE"
 )
@@ -44,6 +45,11 @@ class TrackSource:
     language: str
     path: str
     source: str
+    cut: str | None = None  # names the cuts of the stream
+
+    def with_cut(self, cut: str | None) -> "TrackSource":
+        """The track with the times of a cut stream."""
+        return self if cut is None else replace(self, source=f"{self.source}{_CUT}{cut}", cut=cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,14 +190,20 @@ async def list_tracks(connection: Connection, library_id: str, video_id: str) ->
 async def obsolete_tracks(
     connection: Connection, library_id: str, video_id: str, *, expected: Sequence[TrackSource]
 ) -> list[ObsoleteTrack]:
-    """Tracks of deleted dubs and captions. A dub that is being made again keeps its track meanwhile."""
-    current = {(each.name, each.source) for each in expected if each.kind == "text"}
+    """Tracks of deleted dubs and captions. A dub that is being made again keeps its track meanwhile, and so does
+    a track that is only cut in other places.
+    """
+    current = {(each.name, _uncut(each.source)) for each in expected if each.kind == "text"}
     rows = await connection.fetch(_DUBBED_OR_TEXT_TRACKS, library_id, video_id, ORIGINAL)
     return [
         ObsoleteTrack(row["kind"], row["name"], row["language"], row["folder"])
         for row in rows
-        if not (row["has_dub"] if row["kind"] == "audio" else (row["name"], row["source"]) in current)
+        if not (row["has_dub"] if row["kind"] == "audio" else (row["name"], _uncut(row["source"])) in current)
     ]
+
+
+def _uncut(source: str) -> str:
+    return source.partition(_CUT)[0]
 
 
 async def delete_tracks(
