@@ -68,7 +68,7 @@ TABLES = {
     "output_copies": (_CHANGE, _EVERYTHING),
     "passkeys": (_EVERYTHING, _NOTHING),
     "playback_tracks": (_READ, _EVERYTHING),
-    "playbacks": (_READ, _EVERYTHING),
+    "playbacks": ("SELECT, INSERT, UPDATE (requested_edit)", _EVERYTHING),
     "push_subscriptions": (_EVERYTHING, "SELECT, DELETE"),
     "recovery_codes": (_EVERYTHING, _NOTHING),
     "retention_deletions": (_READ, _EVERYTHING),

@@ -29,6 +29,7 @@ from cutroom.platform.telemetry import AccessLog, configure_logging, configure_t
 from cutroom.products.catalog import JOB_HOOKS, PRODUCTS
 from cutroom.retention import catalog as retention
 from cutroom.reviews.routes import router as reviews
+from cutroom.staleness.routes import router as stale_products
 from cutroom.web.admission.admission import Admission
 from cutroom.web.app import create_app
 from cutroom.web.internal.cell_routes import router as cell
@@ -52,6 +53,7 @@ ROUTERS = (
     webhooks,
     events,
     *retention.ROUTERS,
+    stale_products,
     audit_log,
     capabilities,
     library_summary,

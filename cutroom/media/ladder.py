@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cutroom.media import encoders
 from cutroom.media.chunks import MediaChunk, plan_chunks
+from cutroom.media.cutting.timeline import CutTimeline, FrameSpan, select_frames
 from cutroom.media.formats import SEEKS_TO_KEY_FRAMES
 from cutroom.media.probe import MediaInfo, input_options
 from cutroom.media.process import FfmpegProgress, MediaError, Reason
@@ -95,18 +96,32 @@ def rendition_file(rendition: Rendition, chunk: MediaChunk, output: Path) -> Pat
 
 
 async def encode_ladder_chunk(
-    path: Path, info: MediaInfo, chunk: MediaChunk, *, renditions: Sequence[Rendition], output: Path, sandbox: Sandbox
+    path: Path,
+    info: MediaInfo,
+    chunk: MediaChunk,
+    *,
+    renditions: Sequence[Rendition],
+    output: Path,
+    sandbox: Sandbox,
+    timeline: CutTimeline | None = None,
 ) -> list[Path]:
-    """Encodes exactly the frames of this chunk in every rendition, decoding once."""
+    """Encodes exactly the frames of this chunk in every rendition, decoding once.
+
+    With a timeline, the chunk is one of its output, and consists of several parts of the file.
+    """
+    spans = [FrameSpan(chunk.start, chunk.start + chunk.count)]
+    if timeline is not None:
+        spans = timeline.source_spans(chunk.start, chunk.count)
+    first_seconds = float(spans[0].start / chunk.rate)
     preroll = 0.0 if info.container in SEEKS_TO_KEY_FRAMES else PREROLL_SECONDS
     progress = FfmpegProgress(chunk.seconds, length_frames=chunk.count)
     # Seek to the preceding key frame, or decode from the start if the file cannot be seeked. -noaccurate_seek also
     # decodes from that key frame, whose frame may still be visible at the start; -copyts -start_at_zero keep timestamps
     # relative to the file start, so that `fps` can select frames. A resolution change must not reinitialize the
     # filters, which count frames; `scale` accepts any size.
-    for start_seconds in dict.fromkeys((max(0.0, chunk.start_seconds - preroll), 0.0)):
+    for start_seconds in dict.fromkeys((max(0.0, first_seconds - preroll), 0.0)):
         seek = ["-copyts", "-start_at_zero", "-noaccurate_seek", "-ss", f"{start_seconds:.6f}", "-reinit_filter", "0"]
-        arguments = [*seek, *input_options(info.container), "-filter_complex", _graph(chunk, renditions)]
+        arguments = [*seek, *input_options(info.container), "-filter_complex", _graph(chunk, spans, renditions)]
         for rendition in renditions:
             arguments += ["-map", f"[{rendition.name}]", *_encoding(rendition, chunk, sandbox.encoder)]
         await ffmpeg(sandbox, arguments, inputs={INPUT: path}, output=output, progress=progress, limits=CHUNK_LIMITS)
@@ -122,14 +137,15 @@ async def encode_ladder_chunk(
     return encoded
 
 
-def _graph(chunk: MediaChunk, renditions: Sequence[Rendition]) -> str:
+def _graph(chunk: MediaChunk, spans: Sequence[FrameSpan], renditions: Sequence[Rendition]) -> str:
     """Scales each rendition from the next larger one, which is cheaper and looks the same."""
-    first, rate = renditions[0], chunk.rate
+    first, rate, start = renditions[0], chunk.rate, spans[0].start
+    chosen = f",{select_frames(spans, rate=rate, first=start)}" if len(spans) > 1 else ""
     chain = (
         f"[0:V:0]scale={first.width}:{first.height}:flags=bicubic,setsar=1,format=yuv420p,"
         # Constant frame rate, repeat the last frame forever, then cut from the start of the chunk.
-        f"fps={rate},tpad=stop=-1:stop_mode=clone,fps={rate}:start_time={chunk.start_seconds:.6f},"
-        f"setpts=PTS-STARTPTS,trim=end_frame={chunk.count}"
+        f"fps={rate},tpad=stop=-1:stop_mode=clone,fps={rate}:start_time={float(start / rate):.6f},"
+        f"setpts=PTS-STARTPTS,trim=end_frame={spans[-1].end - start}{chosen}"
     )
     chains = []
     for rendition, smaller in zip(renditions, [*renditions[1:], None], strict=True):

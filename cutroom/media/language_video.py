@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cutroom.media import encoders
+from cutroom.media.cutting.timeline import CutTimeline, select_frames
 from cutroom.media.formats import Container
 from cutroom.media.probe import MediaInfo, input_options
 from cutroom.media.process import FfmpegProgress, OnFraction
@@ -47,6 +48,7 @@ class MediaTracks:
 
     audio: Sequence[AudioTrack] = ()
     subtitles: Sequence[SubtitleTrack] = field(default_factory=tuple)
+    timeline: CutTimeline | None = None  # that they have, if parts of the recording are cut out
 
 
 async def make_language_video(
@@ -59,13 +61,17 @@ async def make_language_video(
     sandbox: Sandbox,
     on_fraction: OnFraction | None = None,
 ) -> Path:
-    """Writes an MP4. Streams are copied, unless `cap_seconds` cuts them: only re-encoding can end on an exact frame."""
+    """Writes an MP4. Streams are copied, unless `cap_seconds` cuts them: only re-encoding can end on an exact frame.
+
+    Of a recording that is cut, only the frames that remain are written.
+    """
+    timeline = tracks.timeline
     has_video = info.media_type == "video"
     inputs = {INPUT: source} if has_video else {}
     arguments = list(input_options(info.container)) if has_video else []
     maps, options = (
         ["-map", "0:V:0"] if has_video else [],
-        _video_options(info, cap_seconds, sandbox.encoder) if has_video else [],
+        _video_options(info, cap_seconds, sandbox.encoder, timeline) if has_video else [],
     )
     first_input = len(inputs)
     for number, track in enumerate(tracks.audio):
@@ -84,19 +90,24 @@ async def make_language_video(
     # faststart moves the index to the front, so that playback can start before the download ends.
     muxer = [*_REPRODUCIBLE, "-movflags", "+faststart", "-f", "mp4", "joined.part"]
     command = [*arguments, *maps, *options, *cap, *muxer]
-    progress = FfmpegProgress(min(cap_seconds or info.duration_seconds, info.duration_seconds), on_fraction)
+    seconds = timeline.seconds if timeline is not None else info.duration_seconds
+    progress = FfmpegProgress(min(cap_seconds or seconds, seconds), on_fraction)
     await ffmpeg(sandbox, command, inputs=inputs, output=output, progress=progress, limits=LIMITS)
     joined = output / ("joined.mp4" if has_video else "joined.m4a")
     (output / "joined.part").replace(joined)
     return joined
 
 
-def _video_options(info: MediaInfo, cap_seconds: float | None, encoder: encoders.VideoEncoder) -> list[str]:
-    if cap_seconds is None and info.video_codec in _MP4_CODECS:
+def _video_options(
+    info: MediaInfo, cap_seconds: float | None, encoder: encoders.VideoEncoder, timeline: CutTimeline | None
+) -> list[str]:
+    if cap_seconds is None and timeline is None and info.video_codec in _MP4_CODECS:
         # Apple's players require this tag for HEVC.
         return ["-c:v", "copy", *(("-tag:v", "hvc1") if info.video_codec == "hevc" else ())]
     width, height = fit_size(info, width=MAX_SIDE, height=MAX_SIDE)
     scale = f"scale={width}:{height}:flags=bicubic,setsar=1,format=yuv420p"
+    if timeline is not None:
+        scale += f",fps={timeline.rate}:start_time=0,{select_frames(timeline.kept, rate=timeline.rate)}"
     if cap_seconds is not None:  # the last frame must also end in time
         scale += f",trim=end={cap_seconds - float(1 / (info.frame_rate or UNKNOWN_RATE)) + ROUNDING_SECONDS:.6f}"
     return ["-vf", scale, *encoders.h264(encoder, quality=QUALITY)]

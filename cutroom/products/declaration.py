@@ -40,6 +40,38 @@ class JobSpec:
     before_retry: JobHook | None = None  # refuses a job that cannot run again
 
 
+class StaleKind(StrEnum):
+    """What can be stale: made from a transcript that has been edited since."""
+
+    PLAYBACK = "playback"
+    CAPTIONS = "captions"
+    DUB = "dub"
+    SHORT = "short"
+    PROMO = "promo"
+    CLIP = "clip"
+    TITLE = "title"
+    DESCRIPTION = "description"
+    THUMBNAIL = "thumbnail"
+    DOWNLOAD = "download"
+
+
+@dataclass(frozen=True, slots=True)
+class StaleProduct:
+    """A product that is no longer what it would be if it were made now."""
+
+    kind: StaleKind
+    id: str  # by which its operations know it
+    reasons: tuple[str, ...]
+    credits: float  # to make it again, or the stale parts of it
+    estimated_seconds: float
+    language: str | None = None
+    product: str | None = None  # of a dub
+    transcript_revision: int | None = None  # that it was made from; None if it has several
+    segments: int | None = None  # that are stale, of a product that is made again in parts
+
+
+# Takes a `StaleQuery` of the transcripts, and compares what a product has made of a video with the transcript of now.
+FindStale = Callable[..., Awaitable[Sequence[StaleProduct]]]
 DeleteOutputs = Callable[[Connection, str, str, datetime], Awaitable[None]]  # of a library's video, now
 
 
@@ -110,6 +142,7 @@ class Product:
     models: tuple[str, ...] = ()  # ids that requests may name
     refusal: Refusal = never_refused
     delete_outputs: DeleteOutputs | None = None  # records that a video's outputs are deleted, before their objects are
+    find_stale: FindStale | None = None
     export: ExportVideo | None = None
     export_library: ExportLibrary | None = None
     before_cancel: Mapping[JobKind, JobHook] = field(

@@ -221,6 +221,12 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "PATCH /videos/{videoId}/transcript/optimized": [
         Sample({"revision": 0, "changes": [{"id": "s1", "text": "Words!"}]}, fresh=True),
     ],
+    "GET /videos/{videoId}/playback": [Sample(), Sample(of="untranscribed")],
+    "POST /videos/{videoId}/playback": [Sample({"uncut": False, "transcriptRevision": 4}, status=202, fresh=True)],
+    "GET /videos/{videoId}/stale-products": [
+        Sample(),
+        *(Sample(of=state) for state in (STALE_CAPTIONS, EDITED_DUB, "untranscribed")),
+    ],
     "GET /videos/{videoId}/transcript/cut-suggestions": [Sample(), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions": [Sample(), Sample(query={"limit": "2"}), Sample(caller="a member")],
     "GET /videos/{videoId}/transcript/revisions/{revision}": [Sample(), Sample(caller="a member")],

@@ -20,6 +20,7 @@ from cutroom.products.dubs.schemas import NewDubs
 from cutroom.products.hosting.schemas import NewHosting
 from cutroom.products.ingest.schemas import NewUploadSession, NewVideo
 from cutroom.products.packaging.schemas import NewPackaging, ReviewDecision
+from cutroom.products.playback.schemas import NewPlaybackCut
 from cutroom.products.shorts.schemas import NewRequest
 from cutroom.products.thumbnails.schemas import NewThumbnail
 from cutroom.reviews.schemas import NewReviewComment, NewReviewLink
@@ -85,6 +86,7 @@ BODIES: list[tuple[Any, dict[str, Any]]] = [
     (NewPackaging, {"generateTitle": _TITLE}),
     (ReviewDecision, {"approved": True}),
     (NewDownload, {"artifact": "source"}),
+    (NewPlaybackCut, {"uncut": True}),
     (NewFolder, {"name": "Interviews"}),
     (NewGlossaryTerm, {"term": "gate", "language": "en", "keep": True}),
     (NewTermTranslation, {"text": "comporta"}),

@@ -28,7 +28,8 @@ from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.mixing import MIX_RATE
 from cutroom.products.dubs.script import DubLine, DubScript
 from cutroom.products.playback import service as playback
-from cutroom.products.playback.activities import PlaybackActivities, PlaybackRef
+from cutroom.products.playback.activities import PlaybackActivities
+from cutroom.products.playback.plan import PlaybackRef
 from cutroom.products.shorts import activities as shorts_activities
 from cutroom.products.shorts.activities import ShortsActivities, ShortsRef
 from cutroom.products.shorts.timeline import Timeline

@@ -21,6 +21,7 @@ from cutroom.library import routes
 from cutroom.library.rules import source_path
 from cutroom.library.schemas import Video
 from cutroom.products.declaration import VideoTab
+from cutroom.products.playback import routes as playback
 from cutroom.products.transcripts import routes as transcripts
 
 
@@ -72,7 +73,7 @@ async def _live(context: PageContext, view: VideoView) -> dict[str, Any]:
         "dubs": view.dubs,
         "subtitles": view.subtitles,
         "states": video_labels(video, view.jobs, context.call.now),
-        "manifest": None if context.me.principal.suspended else video.url,
+        "manifest": await _manifest(context, video),
         "streamed": list(video.url_multi or []),
         "duration": max(video.duration or 0.0, 1.0),
         "tabs": list(VideoTab),
@@ -80,6 +81,14 @@ async def _live(context: PageContext, view: VideoView) -> dict[str, Any]:
         "may_delete": context.me.principal.may_write,
         "retry_prices": await load_retry_prices(context, video, view.jobs),
     }
+
+
+async def _manifest(context: PageContext, video: Video) -> str | None:
+    """The stream. If words are cut out of it, the original file is played: the page has the times of the recording."""
+    if context.me.principal.suspended or video.url is None:
+        return None
+    stream = await context.call_operation(playback.get_playback, video.id)
+    return video.url if stream.kept is None or video.original_deleted_at is not None else None
 
 
 async def _forms(context: PageContext, view: VideoView, tab: VideoTab) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from cutroom.credits.pricing import Action
 from cutroom.jobs.ids import JobType
 from cutroom.products.captions import export, routes, service, worker
 from cutroom.products.captions.editing import routes as editing_routes
+from cutroom.products.captions.editing import stale_captions
 from cutroom.products.captions.editing.workflow import PublishCaptionsWorkflow
 from cutroom.products.captions.importing import routes as importing_routes
 from cutroom.products.captions.workflow import CaptionsWorkflow
@@ -33,6 +34,7 @@ PRODUCT = Product(
     to_bundle=service.credit_bundle,
     check_bundle=service.check_bundle,
     owns=Ownership(tables=("captions",)),
+    find_stale=stale_captions.find_stale,
     export=export.export_files,
     refusal=_refusal,
     depends_on=(TRANSCRIPTS,),

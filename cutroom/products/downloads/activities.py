@@ -16,12 +16,16 @@ from cutroom.jobs.steps import failure, job_step
 from cutroom.library.derived_media import DerivedMedia
 from cutroom.library.rules import video_path
 from cutroom.library.service import has_picture
+from cutroom.media.cutting.cues import cut_cues
+from cutroom.media.cutting.samples import cut_audio
+from cutroom.media.cutting.timeline import CutTimeline
 from cutroom.media.formats import Container
 from cutroom.media.language_video import AudioTrack, MediaTracks, SubtitleTrack, make_language_video
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.probe import MediaInfo, probe_header
 from cutroom.media.sandbox import Sandbox
 from cutroom.media.subtitles import clip_srt
+from cutroom.media.video import bounded_frame_rate
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.platform.storage.objects import Storage
@@ -29,10 +33,13 @@ from cutroom.products.downloads import service
 from cutroom.products.downloads.archive import ArchiveEntry, ZipArchive
 from cutroom.products.downloads.contents import VideoAssets, derived_entries, load_assets, source_name
 from cutroom.products.downloads.rules import Artifact, DubCandidate, DubReadiness, Tier, max_duration
+from cutroom.products.transcripts.cutting.timelines import SOUND_RATE, cut_transcript
+from cutroom.products.transcripts.staleness.query import TRANSCRIPT_REVISION
 
 Maker = Callable[["DownloadRef", VideoAssets, ReportProgress], Awaitable[tuple[str, str]]]
 
 PREPARED_PERCENT = 95
+MIN_CUT_RATE, MAX_CUT_RATE = 10, 120  # frames per second of a video whose deleted words are cut
 SAMPLE_FRACTION = 0.9  # of the time that the bundle of a sample takes; the rest is spent on the archive
 # Derived files included in a sample as they are.
 SAMPLE_KINDS = frozenset({"title", "description", "chapters", "poster", "thumbnail"})
@@ -48,6 +55,7 @@ class DownloadRef:
     artifact: str
     language: str
     tier: str
+    uncut: bool = False
 
     @property
     def cap_seconds(self) -> float | None:
@@ -92,6 +100,7 @@ class DownloadActivities:
             "artifact": download.artifact,
             "language": download.language,
             "tier": download.tier,
+            **({TRANSCRIPT_REVISION: assets.transcript.published_revision} if assets.transcript is not None else {}),
             service.FILE_NAME: name,
             service.PATH: path,
             "sizeBytes": size,
@@ -122,6 +131,7 @@ class DownloadActivities:
         """Muxes the dub as default audio, the original audio, and all subtitles."""
         dub = await self._dub(download, assets)
         async with self._open_source(download) as (source, info):
+            timeline = await self._timeline(download, assets, info)
             with self.media_cache.temp_dir() as temp_dir:
                 audio = []
                 if dub is not None:
@@ -137,9 +147,34 @@ class DownloadActivities:
                     audio.append(
                         AudioTrack(mix, Container.MATROSKA, assets.language, title=f"Original {assets.language}")
                     )
-                tracks, subtitles = MediaTracks(audio), await self._subtitles(download, assets)
+                if timeline is not None:
+                    audio = [await self._cut(each, timeline, temp_dir) for each in audio]
+                tracks = MediaTracks(audio, timeline=timeline)
+                subtitles = await self._subtitles(download, assets, timeline)
                 name = f"{assets.stem}-{download.language}"
                 return await self._store(download, name, source, info, tracks, report_progress, subtitles=subtitles)
+
+    async def _timeline(self, download: DownloadRef, assets: VideoAssets, info: MediaInfo) -> CutTimeline | None:
+        """What remains without deleted words; None if that is all."""
+        if download.uncut or assets.transcript is None:
+            return None
+        rate = bounded_frame_rate(info, at_least=MIN_CUT_RATE, at_most=MAX_CUT_RATE)
+        async with self.database.transaction(download.library_id) as connection:
+            cut = await cut_transcript(
+                connection,
+                self.storage,
+                download.library_id,
+                download.video_id,
+                duration_seconds=assets.duration_seconds or info.duration_seconds,
+                frame_rate=rate if info.media_type == "video" else SOUND_RATE,
+            )
+        return cut.timeline if cut is not None else None
+
+    async def _cut(self, track: AudioTrack, timeline: CutTimeline, temp_dir: Path) -> AudioTrack:
+        with self.media_cache.temp_dir() as output:
+            cut = await cut_audio(track.path, track.container, timeline, output=output, sandbox=self.sandbox)
+            path = cut.replace(temp_dir / f"{track.path.name}-cut")
+        return replace(track, path=path, container=Container.MATROSKA, is_aac=False)
 
     async def _dub(self, download: DownloadRef, assets: VideoAssets) -> DubCandidate | None:
         """The dub to use; None if the language is the original one."""
@@ -152,12 +187,16 @@ class DownloadActivities:
             raise failure(Code.FAILED_PRECONDITION, message, reason="NO_DUB", retry=False)
         return dub
 
-    async def _subtitles(self, download: DownloadRef, assets: VideoAssets) -> dict[str, bytes]:
+    async def _subtitles(
+        self, download: DownloadRef, assets: VideoAssets, timeline: CutTimeline | None = None
+    ) -> dict[str, bytes]:
         """SubRip files by language, the requested one first, clipped to the length of a sample."""
         ordered = sorted(assets.subtitles, key=lambda each: each.language != download.language)
         subtitles = {}
         for each in ordered:
             text = b"".join([chunk async for chunk in self.storage.read(each.srt_path)])
+            if timeline is not None:
+                text = cut_cues(text.decode(), timeline).encode()
             if download.cap_seconds is not None:
                 text = clip_srt(text.decode(), until_seconds=download.cap_seconds).encode()
             if text.strip():

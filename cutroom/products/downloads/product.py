@@ -2,7 +2,7 @@
 
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
-from cutroom.products.downloads import routes, service, worker
+from cutroom.products.downloads import routes, service, staleness, worker
 from cutroom.products.downloads.rules import download_tier
 from cutroom.products.downloads.workflow import DownloadWorkflow
 from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
@@ -22,6 +22,7 @@ PRODUCT = Product(
     routers=(routes.router,),
     owns=Ownership(objects={"downloads/": StorageKind.INTERMEDIATE}),
     refusal=_refusal,
+    find_stale=staleness.find_stale,
     depends_on=(THUMBNAILS, TRANSCRIPTS),
     panels=(
         ConsolePanel(

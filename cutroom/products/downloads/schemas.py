@@ -22,6 +22,9 @@ class NewDownload(RequestModel):
         ),
     ]
     language: Annotated[Omittable[LanguageCode], Field(description="Required for `language_video`.")] = None
+    uncut: Annotated[
+        bool, Field(description="Keep deleted words in a `language_video`, which leaves them out by default.")
+    ] = False
 
 
 class DownloadAsked(ApiModel):

@@ -32,6 +32,7 @@ from cutroom.products.downloads.rules import (
     select_dub,
 )
 from cutroom.products.downloads.schemas import Download, DownloadAsked, NewDownload
+from cutroom.products.transcripts.cutting.timelines import require_cut
 from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE
 
 # Keys of a job result.
@@ -58,6 +59,8 @@ async def create_download(
         raise invalid_field("language", "A language video requires a language.")
     if request.artifact is not Artifact.BUNDLE:
         await require_original(connection, principal, video_id)
+        if request.artifact is Artifact.LANGUAGE_VIDEO and not request.uncut:
+            await require_cut(connection, principal.library_id, video_id)
     tier = download_tier(principal.plan.download, suspended=principal.suspended)
     if tier is None:
         raise CutroomError(Code.DOWNLOAD_TIER_NONE)
@@ -65,7 +68,7 @@ async def create_download(
     if request.artifact is Artifact.LANGUAGE_VIDEO:
         depends_on += await _language_dependency(connection, principal.library_id, video, str(request.language))
     language = request.language or video.default_language_code or UNKNOWN_LANGUAGE
-    plan = {"artifact": request.artifact.value, "language": language, "tier": tier.value}
+    plan = {"artifact": request.artifact.value, "language": language, "tier": tier.value, "uncut": request.uncut}
     key = JobKey(JobType.DOWNLOAD, new_id())
     job = NewJob(key, video_id, plan=plan, depends_on=depends_on)
     ((created, _),) = await request_jobs(connection, principal, [job], prices=prices, now=now)

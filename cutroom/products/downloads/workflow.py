@@ -31,5 +31,6 @@ class DownloadWorkflow:
             artifact=plan["artifact"],
             language=plan["language"],
             tier=plan["tier"],
+            uncut=plan.get("uncut", False),
         )
         return await media.run(DownloadActivities.prepare_download, job, download)

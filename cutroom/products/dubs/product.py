@@ -6,6 +6,7 @@ from cutroom.products.captions.product import PRODUCT as CAPTIONS
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
 from cutroom.products.dubs import export, routes, service, worker
 from cutroom.products.dubs.editing import routes as editing_routes
+from cutroom.products.dubs.editing import stale_dubs
 from cutroom.products.dubs.editing.takes import routes as takes_routes
 from cutroom.products.dubs.editing.takes.workflow import TakesWorkflow
 from cutroom.products.dubs.workflow import DubWorkflow, RedubWorkflow
@@ -46,6 +47,7 @@ PRODUCT = Product(
             "dubs/shared/takes/": StorageKind.INTERMEDIATE,  # a chosen take is stored with the lines
         },
     ),
+    find_stale=stale_dubs.find_stale,
     export=export.export_files,
     depends_on=(CAPTIONS, SPEECH, TRANSCRIPTS),
     panels=(

@@ -23,6 +23,7 @@ from cutroom.products.packaging.rules import SKIPPED, AutomationRun, skip_reason
 from cutroom.products.thumbnails import service as thumbnails
 from cutroom.products.thumbnails.inputs import ThumbnailRef, writing_input
 from cutroom.products.transcripts.service import load_transcript
+from cutroom.products.transcripts.staleness.query import TRANSCRIPT_REVISION
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class PackagingActivities:
         note = {"note": written.note} if written.note else {}
         candidates = [written.text, *written.alternatives]
         return {
+            TRANSCRIPT_REVISION: transcript.revision,
             service.VIDEO_FIELD[run.type]: written.text,
             "candidates": candidates,
             "engine": written.engine,

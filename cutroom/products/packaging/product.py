@@ -2,7 +2,7 @@
 
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import ConsolePanel, JobSpec, Product, VideoTab
-from cutroom.products.packaging import routes, service, worker
+from cutroom.products.packaging import routes, service, staleness, worker
 from cutroom.products.packaging.workflow import PackagingWorkflow, ResumePackagingWorkflow
 from cutroom.products.thumbnails import service as thumbnails
 from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
@@ -23,6 +23,7 @@ PRODUCT = Product(
     workflows=(ResumePackagingWorkflow,),
     routers=(routes.router,),
     to_bundle=service.credit_bundle,
+    find_stale=staleness.find_stale,
     depends_on=(THUMBNAILS, TRANSCRIPTS),
     panels=(
         ConsolePanel("Title", tab=VideoTab.PUBLISH, template="products/title.html", order={"kind": "title"}),

@@ -3,24 +3,24 @@
 import asyncio
 import hashlib
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
 from temporalio import activity
 
 from cutroom.jobs.steps import heartbeating
 from cutroom.library.derived_media import DerivedMedia
 from cutroom.library.playback import MANIFEST, MASTER
-from cutroom.library.rules import video_path
 from cutroom.library.service import has_picture
 from cutroom.library.videos import set_playback_languages
 from cutroom.media import ladder
 from cutroom.media.audio import encode_mix
-from cutroom.media.chunks import MediaChunk
-from cutroom.media.ladder import CHUNK_SECONDS, SEGMENT_SECONDS, Rendition
+from cutroom.media.cutting.cues import cut_cues
+from cutroom.media.cutting.samples import cut_audio
+from cutroom.media.formats import Container
+from cutroom.media.ladder import SEGMENT_SECONDS, Rendition
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.packager import PackagedTrack, package_audio, package_text, package_video
 from cutroom.media.probe import MediaInfo, probe_header
@@ -28,49 +28,15 @@ from cutroom.media.sandbox import Sandbox
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Connection, Database
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.playback import service
+from cutroom.products.playback import edits, service
+from cutroom.products.playback.edit_planning import find_timeline, plan_edit
 from cutroom.products.playback.manifests import TrackKind, manifest, master_playlist
-from cutroom.products.playback.service import ObsoleteTrack, TrackSource, playback_path
+from cutroom.products.playback.plan import INFO, PlaybackPlan, PlaybackRef
+from cutroom.products.playback.service import ObsoleteTrack, TrackSource
 
 UPLOAD_CONCURRENCY = 8
-INFO: TypeAdapter[MediaInfo] = TypeAdapter(MediaInfo)
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class PlaybackRef:
-    """Identifies a video's playback."""
-
-    library_id: str
-    video_id: str
-
-    def path(self, name: str) -> str:
-        return playback_path(self.library_id, self.video_id, name)
-
-    def media_path(self, name: str) -> str:
-        return video_path(self.library_id, self.video_id, name)
-
-
-@dataclass(frozen=True, slots=True)
-class PlaybackPlan:
-    """What has to be made; `info` is a MediaInfo as JSON."""
-
-    ladder: str  # fingerprint of source and renditions
-    info: dict[str, Any]
-    renditions: list[Rendition]  # all if the ladder is outdated, otherwise none
-    chunk_count: int
-    tracks: list[TrackSource]
-    obsolete: list[ObsoleteTrack] = field(default_factory=list)  # of deleted dubs and captions
-    max_chunk_seconds: float = CHUNK_SECONDS  # in plans of version 0.1
-
-    def chunks(self) -> list[MediaChunk]:
-        return ladder.plan_ladder_chunks(INFO.validate_python(self.info), max_seconds=self.max_chunk_seconds)
-
-    def chunk_path(self, name: str) -> str:
-        """Chunks of another length are in another folder, so that a later run does not take them for its own."""
-        folder = "" if self.max_chunk_seconds == CHUNK_SECONDS else f"{self.max_chunk_seconds:.0f}/"
-        return f"chunks/{self.ladder}/{folder}{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +72,27 @@ class PlaybackActivities:
             info = replace(await self._info(ref), duration_seconds=video.duration_seconds)
         has_video = info.media_type == "video"
         renditions = ladder.plan_ladder(info) if has_video else []
+        useful = ladder.useful_renditions(info, renditions) if has_video else []
+        edit = await plan_edit(self.database, self.storage, ref, info)
         fingerprint_input = (
             f"{ladder.VERSION}/{video.fingerprint}/{'/'.join(rendition.name for rendition in renditions)}"
         )
-        fingerprint = _short_hash(fingerprint_input)
+        fingerprint = _short_hash(fingerprint_input if edit.cut is None else f"{fingerprint_input}/{edit.cut}")
+        info = replace(info, duration_seconds=edit.seconds or info.duration_seconds)
         async with self.database.transaction(ref.library_id) as connection:
             existing = await service.track_sources(connection, ref.library_id, ref.video_id)
-            expected = await service.expected_tracks(
+            tracks = await service.expected_tracks(
                 connection,
                 ref.library_id,
                 ref.video_id,
                 language=video.language,
                 has_audio=bool(info.audio_streams),
             )
+            expected = [each.with_cut(edit.cut) for each in tracks]
             obsolete = await service.obsolete_tracks(connection, ref.library_id, ref.video_id, expected=expected)
             await service.set_original_language(connection, ref.library_id, ref.video_id, language=video.language)
         for each in obsolete:
             existing.pop((each.kind, each.name))
-        useful = ladder.useful_renditions(info, renditions) if has_video else []
         is_current = all(existing.get(("video", rendition.name)) == fingerprint for rendition in useful)
         return PlaybackPlan(
             ladder=fingerprint,
@@ -131,6 +100,7 @@ class PlaybackActivities:
             renditions=[] if is_current else useful,
             chunk_count=0 if is_current else len(ladder.plan_ladder_chunks(info)),
             max_chunk_seconds=ladder.MAX_CHUNK_SECONDS,
+            cut=edit.cut,
             tracks=[each for each in expected if existing.get((each.kind, each.name)) != each.source],
             obsolete=obsolete,
         )
@@ -139,14 +109,17 @@ class PlaybackActivities:
         """Keeps the packaged picture and original audio, and packages the other tracks that have changed."""
         async with self.database.transaction(ref.library_id) as connection:
             existing = await service.track_sources(connection, ref.library_id, ref.video_id)
-            expected = await service.expected_tracks(
+            tracks = await service.expected_tracks(
                 connection, ref.library_id, ref.video_id, language=video.language, has_audio=False
             )
+            await edits.keep_packaged(connection, ref.library_id, ref.video_id)
+            packaged = (await edits.find_edits(connection, ref.library_id, ref.video_id)).packaged
             await service.set_original_language(connection, ref.library_id, ref.video_id, language=video.language)
         if not existing:  # the stream was deleted too, and cannot be made again
             return None
-        tracks = [each for each in expected if existing.get((each.kind, each.name)) != each.source]
-        return PlaybackPlan(ladder="", info={}, renditions=[], chunk_count=0, tracks=tracks)
+        expected = [each.with_cut(packaged.cut if packaged is not None else None) for each in tracks]
+        changed = [each for each in expected if existing.get((each.kind, each.name)) != each.source]
+        return PlaybackPlan(ladder="", info={}, renditions=[], chunk_count=0, tracks=changed)
 
     async def _mix_path(self, ref: PlaybackRef) -> str:
         derived = DerivedMedia(self.storage, self.media_cache, self.sandbox)
@@ -168,10 +141,17 @@ class PlaybackActivities:
         stored = [ref.path(plan.chunk_path(name)) for name in names]
         if all([await self.storage.size(path) is not None for path in stored]):
             return
+        timeline = await find_timeline(self.storage, ref, plan.cut)
         async with heartbeating(), self.media_cache.fetch(ref.media_path("source")) as source:
             with self.media_cache.temp_dir() as temp_dir:
                 encoded = await ladder.encode_ladder_chunk(
-                    source.path, info, chunk, renditions=plan.renditions, output=temp_dir, sandbox=self.sandbox
+                    source.path,
+                    info,
+                    chunk,
+                    renditions=plan.renditions,
+                    output=temp_dir,
+                    sandbox=self.sandbox,
+                    timeline=timeline,
                 )
                 for path, file in zip(stored, encoded, strict=True):
                     await self.storage.put(path, file)
@@ -241,11 +221,17 @@ class PlaybackActivities:
                     "output": temp_dir,
                     "sandbox": self.sandbox,
                 }
+                timeline = await find_timeline(self.storage, ref, track.cut)
                 if track.kind == "text":
                     fetched = fetched.rename(temp_dir / "track.vtt")
+                    if timeline is not None:
+                        fetched.write_bytes(cut_cues(fetched.read_bytes().decode(), timeline).encode())
                     packaged = await package_text(name, fetched.name, language=language, **options)
                 else:
-                    if track.name == service.ORIGINAL:
+                    if timeline is not None:
+                        container = Container.MATROSKA if track.name == service.ORIGINAL else Container.MOV
+                        fetched = await cut_audio(fetched, container, timeline, output=temp_dir, sandbox=self.sandbox)
+                    if track.name == service.ORIGINAL or timeline is not None:
                         fetched = await encode_mix(fetched, output=temp_dir, sandbox=self.sandbox)
                     packaged = await package_audio(name, fetched.name, language=language, **options)
                 await self._store(ref, packaged, temp_dir)
@@ -255,6 +241,7 @@ class PlaybackActivities:
     async def publish_playback(self, ref: PlaybackRef, lease_holder: str, revision: int) -> int | None:
         """Writes manifests for all tracks, then releases the lease, or returns the new revision if there is one."""
         async with self.database.transaction(ref.library_id) as connection:
+            await edits.publish_plan(connection, ref.library_id, ref.video_id)
             await self._write_manifests(connection, ref)
             return await service.release_lease(
                 connection, ref.library_id, ref.video_id, lease_holder=lease_holder, revision=revision, now=self.clock()
@@ -265,13 +252,15 @@ class PlaybackActivities:
         tracks = await service.list_tracks(connection, ref.library_id, ref.video_id)
         if video is None or not tracks:
             return
+        packaged = (await edits.find_edits(connection, ref.library_id, ref.video_id)).packaged
+        seconds = (packaged.seconds if packaged is not None else None) or video.duration_seconds
         audio_languages = [each.language or "" for each in tracks if each.kind == "audio"]
         languages = sorted(set(audio_languages), key=lambda each: (each != video.language, each))
         for language in [None, *languages]:
             default_language = language or video.language
             playlist = master_playlist(tracks, default_language=default_language, original=video.language)
             await self.storage.put(ref.path(_with_language(MASTER, language)), playlist.encode())
-            mpd = manifest(tracks, default_language=default_language, seconds=video.duration_seconds)
+            mpd = manifest(tracks, default_language=default_language, seconds=seconds)
             await self.storage.put(ref.path(_with_language(MANIFEST, language)), mpd.encode())
         await set_playback_languages(connection, ref.library_id, ref.video_id, languages=languages, now=self.clock())
 

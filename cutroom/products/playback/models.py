@@ -22,6 +22,10 @@ class PlaybackRow(Table):
     lease_holder: Mapped[str | None] = mapped_column(Text)
     error: Mapped[str | None] = mapped_column(Text)
     updated_at: Mapped[Instant]
+    # Which deleted words the stream leaves out.
+    requested_edit: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    planned_edit: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    packaged_edit: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
 
 
 class PlaybackTrackRow(Table):

@@ -1,7 +1,7 @@
 """Declares the playback product."""
 
 from cutroom.products.declaration import Ownership, Product, StorageKind
-from cutroom.products.playback import routes, service, worker
+from cutroom.products.playback import routes, service, staleness, worker
 from cutroom.products.playback.workflow import PlaybackWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 from cutroom.web.products import CallerContext
@@ -15,8 +15,9 @@ PRODUCT = Product(
     name="playback",
     worker=worker.register,
     workflows=(PlaybackWorkflow,),
-    routers=(routes.router,),
+    routers=(routes.router, routes.operations),
     delete_outputs=service.delete_outputs,
+    find_stale=staleness.find_stale,
     owns=Ownership(
         tables=("playbacks", "playback_tracks"),
         objects={"playback/": StorageKind.OUTPUT, "playback/chunks/": StorageKind.INTERMEDIATE},

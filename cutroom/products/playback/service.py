@@ -1,7 +1,7 @@
 """Playback state: the per-video lease, expected tracks, and packaged tracks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from cutroom.library.rules import video_path
@@ -9,21 +9,21 @@ from cutroom.library.videos import set_playback_languages
 from cutroom.media.packager import PackagedTrack
 from cutroom.platform.db import Connection
 from cutroom.products.playback.manifests import ManifestTrack, TrackKind
+from cutroom.products.transcripts.editing.revisions import find_subtitles
 from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE, subtitle_path
 
 LEASE_TIMEOUT = timedelta(days=1)  # a lease without updates for this long has expired
 MAX_ERROR = 500
 ORIGINAL = "original"  # name of the source's audio track, whose language may be detected later
+_CUT = "#cut="  # separates a source from the name of the cuts
 _LOCK_ROW = (
     "SELECT revision, lease_holder, updated_at FROM playbacks WHERE library_id = $1 AND video_id = $2 FOR UPDATE"
 )
 _DUBS = """SELECT DISTINCT ON (d.language) d.language, d.audio_path FROM published_dubs d
     WHERE d.library_id = $1 AND d.video_id = $2 AND d.completion = 'complete' AND d.audio_path IS NOT NULL
     ORDER BY d.language, d.product = 'premium' DESC"""
-_SUBTITLES = """SELECT language, created_at FROM published_transcripts
-        WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0
-    UNION ALL SELECT language, created_at FROM published_captions
-        WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0"""
+_CAPTIONS = """SELECT language, created_at FROM published_captions
+    WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0"""
 # All versions of a dub are stored in one directory.
 _DUBBED_OR_TEXT_TRACKS = """SELECT t.kind, t.name, t.language, t.source, t.packaged ->> 'name' AS folder, EXISTS (
         SELECT FROM published_dubs d WHERE d.library_id = t.library_id AND d.video_id = t.video_id
@@ -45,6 +45,11 @@ class TrackSource:
     language: str
     path: str
     source: str
+    cut: str | None = None  # names the cuts of the stream
+
+    def with_cut(self, cut: str | None) -> "TrackSource":
+        """The track with the times of a cut stream."""
+        return self if cut is None else replace(self, source=f"{self.source}{_CUT}{cut}", cut=cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +167,13 @@ async def expected_tracks(
         dub_language, path = row["language"], row["audio_path"]
         if dub_language != language:
             expected.append(TrackSource("audio", dub_language, dub_language, path, source=path))
-    for row in await connection.fetch(_SUBTITLES, library_id, video_id):
-        path = subtitle_path(library_id, video_id, language=row["language"], format_="vtt")
-        version = row["created_at"].isoformat()
-        expected.append(TrackSource("text", row["language"], row["language"], path, source=version))
+    spoken = await find_subtitles(connection, library_id, video_id)
+    translated = await connection.fetch(_CAPTIONS, library_id, video_id)
+    subtitles = [spoken] if spoken is not None else []
+    subtitles += [(row["language"], row["created_at"].isoformat()) for row in translated]
+    for subtitle_language, version in subtitles:
+        path = subtitle_path(library_id, video_id, language=subtitle_language, format_="vtt")
+        expected.append(TrackSource("text", subtitle_language, subtitle_language, path, source=version))
     return expected
 
 
@@ -182,14 +190,20 @@ async def list_tracks(connection: Connection, library_id: str, video_id: str) ->
 async def obsolete_tracks(
     connection: Connection, library_id: str, video_id: str, *, expected: Sequence[TrackSource]
 ) -> list[ObsoleteTrack]:
-    """Tracks of deleted dubs and captions. A dub that is being made again keeps its track meanwhile."""
-    current = {(each.name, each.source) for each in expected if each.kind == "text"}
+    """Tracks of deleted dubs and captions. A dub that is being made again keeps its track meanwhile, and so does
+    a track that is only cut in other places.
+    """
+    current = {(each.name, _uncut(each.source)) for each in expected if each.kind == "text"}
     rows = await connection.fetch(_DUBBED_OR_TEXT_TRACKS, library_id, video_id, ORIGINAL)
     return [
         ObsoleteTrack(row["kind"], row["name"], row["language"], row["folder"])
         for row in rows
-        if not (row["has_dub"] if row["kind"] == "audio" else (row["name"], row["source"]) in current)
+        if not (row["has_dub"] if row["kind"] == "audio" else (row["name"], _uncut(row["source"])) in current)
     ]
+
+
+def _uncut(source: str) -> str:
+    return source.partition(_CUT)[0]
 
 
 async def delete_tracks(

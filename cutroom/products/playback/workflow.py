@@ -11,7 +11,8 @@ from temporalio.exceptions import FailureError
 with workflow.unsafe.imports_passed_through():
     from cutroom.jobs.workflow import ActivityRunner, control, to_failure
     from cutroom.platform.task_queues import TaskQueue
-    from cutroom.products.playback.activities import PlaybackActivities, PlaybackPlan, PlaybackRef
+    from cutroom.products.playback.activities import PlaybackActivities
+    from cutroom.products.playback.plan import PlaybackPlan, PlaybackRef
 
 MAX_PARALLEL_CHUNKS = 16  # per video, across all workers
 # No caller waits for a ladder: imports and shorts go first if the queue is long.

@@ -101,6 +101,7 @@ class ShortsActivities:
             if not outputs:
                 message = "No suitable moments were found in this video."
                 raise failure(Code.UNSUPPORTED_SOURCE, message, reason="NO_MOMENTS", retry=False)
+            outputs = [each.without(transcript.cuts, revision=transcript.revision) for each in outputs]
             await self.storage.put(shorts.path("moments.json"), write_selection(outputs))
         return len(outputs)
 
@@ -155,12 +156,13 @@ class ShortsActivities:
                 reason=selection.reason,
                 duration_seconds=round(timeline.seconds, 3),
                 moments=[
-                    {"start": source_range.start_seconds, "seconds": source_range.seconds}
-                    for source_range in timeline.ranges
+                    {"start": span.start_seconds, "seconds": span.end_seconds - span.start_seconds}
+                    for span in selection.spans
                 ],
                 video_path=paths[0],
                 thumbnail_path=paths[1],
                 plan_path=plan_path,
+                transcript_revision=selection.transcript_revision,
             )
             async with self.database.transaction(job.library_id) as connection:
                 await require_running(connection, job)

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cutroom.engines.types import Box, TimeSpan
 from cutroom.media.crop_plan import CropPlan
 
 VERSION = 1
+MAX_OUTPUT_CUTS = 40  # each part is read as an input of its own
+MIN_PART_SECONDS = 0.08  # between two cuts: two frames
 
 TimedBox = tuple[float, float, float, float, float, float]  # start, end, left, top, right, bottom
 
@@ -21,9 +23,13 @@ class SelectedOutput:
     description: str
     reason: str
     spans: tuple[TimeSpan, ...]  # of the source, in playing order
+    transcript_revision: int | None = None  # that it was chosen from
+    cuts: tuple[TimeSpan, ...] = ()  # deleted words in the spans
 
     def to_dict(self) -> dict[str, Any]:
         return {
+            "transcriptRevision": self.transcript_revision,
+            "cuts": [[cut.start_seconds, cut.end_seconds] for cut in self.cuts],
             "title": self.title,
             "description": self.description,
             "reason": self.reason,
@@ -32,8 +38,34 @@ class SelectedOutput:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "SelectedOutput":
-        spans = tuple(TimeSpan(start, end) for start, end in data["spans"])
-        return cls(data["title"], data["description"], data["reason"], spans)
+        spans, cuts = (tuple(TimeSpan(start, end) for start, end in data.get(name, ())) for name in ("spans", "cuts"))
+        return cls(data["title"], data["description"], data["reason"], spans, data.get("transcriptRevision"), cuts)
+
+    def without(self, deleted: Sequence[TimeSpan], *, revision: int) -> "SelectedOutput":
+        """The output without deleted words: the longest, if there are more than can be cut."""
+        found = [
+            cut
+            for cut in deleted
+            if any(cut.start_seconds < each.end_seconds and cut.end_seconds > each.start_seconds for each in self.spans)
+        ]
+        longest = sorted(found, key=lambda cut: cut.start_seconds - cut.end_seconds)[:MAX_OUTPUT_CUTS]
+        cuts = tuple(sorted(longest, key=lambda cut: cut.start_seconds))
+        return replace(self, transcript_revision=revision, cuts=cuts)
+
+    @property
+    def heard(self) -> list[tuple[float, float]]:
+        """The parts of the source that are shown: the spans without deleted words."""
+        parts = []
+        for span in self.spans:
+            start = span.start_seconds
+            for cut in self.cuts:
+                if cut.end_seconds > start and cut.start_seconds < span.end_seconds:
+                    parts.append((start, cut.start_seconds))
+                    start = cut.end_seconds
+            parts.append((start, span.end_seconds))
+        return [(start, end) for start, end in parts if end - start >= MIN_PART_SECONDS] or [
+            (each.start_seconds, each.end_seconds) for each in self.spans
+        ]
 
 
 @dataclass(frozen=True, slots=True)

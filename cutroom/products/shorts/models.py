@@ -29,5 +29,6 @@ class ShortsOutputRow(Table):
     video_path: Mapped[str] = mapped_column(Text)
     thumbnail_path: Mapped[str] = mapped_column(Text)
     plan_path: Mapped[str] = mapped_column(Text)  # crops and captions as JSON
+    transcript_revision: Mapped[int | None]  # that it was chosen from
     created_at: Mapped[Instant]
     deleted_at: Mapped[Instant | None]

@@ -20,8 +20,7 @@ NO_CAPTIONS = CaptionTrack("", ())
 
 
 def make_timeline(selection: SelectedOutput, info: MediaInfo) -> Timeline:
-    spans = [(span.start_seconds, span.end_seconds) for span in selection.spans]
-    return Timeline.of(spans, rate=display_frame_rate(info))
+    return Timeline.of(selection.heard, rate=display_frame_rate(info))
 
 
 def plan_edit(

@@ -3,7 +3,7 @@
 from cutroom.credits.pricing import MAX_CLIPS, MAX_SHORTS, Action
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
-from cutroom.products.shorts import export, routes, service, worker
+from cutroom.products.shorts import export, routes, service, staleness, worker
 from cutroom.products.shorts.rules import MAX_PROMPT, MAX_SECONDS, MIN_SECONDS
 from cutroom.products.shorts.workflow import ShortsWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -26,6 +26,7 @@ PRODUCT = Product(
     check_bundle=service.check_bundle,
     delete_outputs=service.delete_outputs,
     owns=Ownership(tables=("shorts_outputs",), objects={"shorts/": StorageKind.OUTPUT}),
+    find_stale=staleness.find_stale,
     export=export.export_files,
     limits={
         "shorts": MAX_SHORTS,

@@ -247,6 +247,7 @@ class NewShortsOutput:
     video_path: str
     thumbnail_path: str
     plan_path: str
+    transcript_revision: int | None = None  # that it was chosen from
 
 
 async def save_output(connection: Connection, library_id: str, output: NewShortsOutput, *, now: datetime) -> None:

@@ -1,8 +1,9 @@
 """Transcript and loudness of a video, as input for shorts."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from cutroom.engines.recognition.port import Word
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
@@ -15,10 +16,13 @@ from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.shorts.timeline import Timeline
 from cutroom.products.transcripts.alignment import attach_words, read_words
+from cutroom.products.transcripts.cutting.edit_list import make_edit_list
+from cutroom.products.transcripts.editing.revisions import FIRST
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.service import load_transcript
 
 RANGE_SECONDS = 300.0
+CUT_RATE = Fraction(100)  # at which deleted words are cut; frames of the output are counted from there
 SILENCE_RMS = 1e-4
 
 
@@ -29,6 +33,8 @@ class TranscriptView:
     language: str
     duration_seconds: float
     segments: tuple[TranscriptSegment, ...]
+    revision: int = FIRST
+    cuts: tuple[TimeSpan, ...] = ()  # around deleted words
 
     @property
     def words(self) -> list[Word]:
@@ -60,9 +66,17 @@ async def load_transcript_view(
     transcript = await load_transcript(connection, library_id, video_id)
     duration = await get_duration(connection, library_id, video_id)
     data = b"".join([chunk async for chunk in storage.read(transcript.alignment_path)])
-    segments = [each for each in attach_words(transcript.segments, read_words(data)) if not each.deleted]
+    everything = attach_words(transcript.segments, read_words(data))
+    segments = [each for each in everything if not each.deleted]
     end_seconds = duration or max((each.end_seconds for each in segments), default=0.0)
-    return TranscriptView(transcript.language, end_seconds, tuple(segments))
+    cuts = tuple(_cuts(everything, end_seconds)) if len(segments) < len(everything) else ()
+    return TranscriptView(transcript.language, end_seconds, tuple(segments), transcript.revision, cuts)
+
+
+def _cuts(segments: Sequence[TranscriptSegment], end_seconds: float) -> Iterator[TimeSpan]:
+    edit_list = make_edit_list(segments, duration_seconds=end_seconds, frame_rate=CUT_RATE)
+    for cut in edit_list.cuts:
+        yield TimeSpan(edit_list.seconds(cut.start), edit_list.seconds(cut.end))
 
 
 async def measure_energy(path: str, seconds: float, media_cache: LocalMediaCache, sandbox: Sandbox) -> list[float]:

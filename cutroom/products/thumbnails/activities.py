@@ -36,7 +36,9 @@ from cutroom.products.thumbnails.headlines import (
 )
 from cutroom.products.thumbnails.inputs import ThumbnailRef, writing_input
 from cutroom.products.thumbnails.rules import CANDIDATES, CharacterRef, ThumbnailMode, quoted_text
+from cutroom.products.thumbnails.staleness import SPOKEN_RANGE
 from cutroom.products.transcripts.service import StoredTranscript, load_transcript
+from cutroom.products.transcripts.staleness.query import TRANSCRIPT_REVISION
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Image
@@ -128,15 +130,24 @@ class ThumbnailActivities:
         """Renders the candidates, and sets the best one as poster if requested."""
         share = _image_share(thumbnail)
         async with self._step(ref, "rendering", progress=RENDERED_PERCENT, share=share) as report_progress:
+            transcript = await self._transcript(thumbnail)  # before anything else that reads it
             headline, language, note = await self._headline(thumbnail)
+            spoken = find_spoken_segment(headline or "", transcript.segments, language=transcript.language)
             spec = replace(await self._spec(thumbnail, headline), headline=headline, language=language)
             renderer = await asyncio.to_thread(self.engines.thumbnail_renderer)
             rendered = await asyncio.to_thread(renderer.render, spec, count=CANDIDATES, on_progress=report_progress)
             await self._store(ref, thumbnail, rendered, engine=renderer.name)
             best = {"layout": rendered[0].layout, "headline": headline, "language": language}
             await self.storage.put(thumbnail.path(BEST), json.dumps(best).encode())
-        result = {"images": len(rendered), "engine": renderer.name, "headline": rendered[0].headline}
-        return {name: value for name, value in (result | {"note": note}).items() if value is not None}
+        result = {
+            "images": len(rendered),
+            "engine": renderer.name,
+            "headline": rendered[0].headline,
+            "note": note,
+            TRANSCRIPT_REVISION: transcript.revision,
+            SPOKEN_RANGE: [spoken["start"], spoken["end"]] if spoken is not None else None,
+        }
+        return {name: value for name, value in result.items() if value is not None}
 
     @activity.defn(name="translate_thumbnail")
     async def render_translation(self, ref: JobRef, thumbnail: ThumbnailRef, language: str, number: int) -> None:

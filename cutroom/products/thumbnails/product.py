@@ -4,7 +4,7 @@ from cutroom.credits.pricing import Action
 from cutroom.engines.thumbnails.port import Pipeline
 from cutroom.jobs.ids import JobType
 from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Product, StorageKind, VideoTab
-from cutroom.products.thumbnails import export, routes, service, worker
+from cutroom.products.thumbnails import export, routes, service, staleness, worker
 from cutroom.products.thumbnails.rules import MAX_CHARACTERS, MAX_IMAGE_URLS, MAX_REFERENCE_IDS, MAX_TEXT
 from cutroom.products.thumbnails.workflow import ThumbnailWorkflow
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
@@ -37,6 +37,7 @@ PRODUCT = Product(
         # Posters, and the frames and detections that a later review chooses from.
         objects={"thumbnails/": StorageKind.DOCUMENT},
     ),
+    find_stale=staleness.find_stale,
     export=export.export_files,
     limits={
         "characters": MAX_CHARACTERS,

@@ -92,6 +92,7 @@ class StoredTranscript:
     alignment_path: str
     engine: str
     revision: int = FIRST
+    published_revision: int = FIRST  # of the subtitle files
 
     @property
     def segment_ids(self) -> list[str]:
@@ -289,7 +290,15 @@ async def find_transcript(connection: Connection, library_id: str, video_id: str
     if state.revision != state.published_revision:
         document = await read_document(connection, library_id, video_id, state)
         segments, speakers = current_rows(state.segments, document), speaker_rows(document)
-    return StoredTranscript(state.language, segments, speakers, state.alignment_path, state.engine, state.revision)
+    return StoredTranscript(
+        state.language,
+        segments,
+        speakers,
+        state.alignment_path,
+        state.engine,
+        state.revision,
+        state.published_revision,
+    )
 
 
 async def require_transcript(connection: Connection, principal: Principal, video_id: str) -> tuple[Job, str | None]:

@@ -1,14 +1,18 @@
 """Tests the tabs of the video page, what they offer, and the states they show."""
 
 import re
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from cutroom.credits import ledger
+from cutroom.media.cutting.timeline import CutTimeline, FrameSpan
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.products.declaration import VideoTab
+from cutroom.products.playback.edits import PackagedEdit, RequestedEdit, store_timeline
+from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 from tests.console.conftest import Browser
 from tests.console.pages.test_library import put_video
@@ -165,3 +169,18 @@ async def test_stock_voice_dub_plays_separately_if_the_stream_has_the_cloned_one
     buttons = re.findall(r'<button[^>]*data-language="es"[^>]*>[^<]*', page)
     assert len(buttons) == 2
     assert ["Spanish, cloned" in each for each in buttons] == ["data-in-stream" in each for each in buttons]
+
+
+async def test_the_original_plays_instead_of_a_stream_that_is_cut(
+    browser: Browser, accounts: Accounts, person: Person, video_id: str, runtime: Runtime
+) -> None:
+    """The transcript on the page has the times of the recording."""
+    await accounts.connection.execute("UPDATE videos SET playback_languages = '{en}' WHERE id = $1", video_id)
+    assert 'data-manifest="http' in (await browser.get(f"/videos/{video_id}")).text
+    timeline = CutTimeline(Fraction(25), (FrameSpan(0, 50), FrameSpan(75, 100)))
+    cut = await store_timeline(runtime.storage, person.library_id, video_id, timeline)
+    edit = PackagedEdit(RequestedEdit(2), ((2.0, 3.0),), cut, timeline.seconds).to_row()
+    row = {"library_id": person.library_id, "video_id": video_id, "state": "ready", "revision": 1}
+    times = {"updated_at": system_clock(), "packaged_edit": edit}
+    await insert(accounts.connection, "playbacks", {**row, **times})
+    assert 'data-manifest=""' in (await browser.get(f"/videos/{video_id}")).text

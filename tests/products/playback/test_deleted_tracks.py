@@ -27,7 +27,8 @@ from cutroom.platform.temporal import connect
 from cutroom.products.captions.service import save_captions
 from cutroom.products.dubs.service import dub_path
 from cutroom.products.playback import service
-from cutroom.products.playback.activities import PlaybackActivities, PlaybackRef
+from cutroom.products.playback.activities import PlaybackActivities
+from cutroom.products.playback.plan import PlaybackRef
 from cutroom.products.playback.service import TrackSource
 from cutroom.products.playback.workflow import PlaybackWorkflow
 from cutroom.products.transcripts.service import subtitle_path

@@ -13,6 +13,7 @@ from cutroom.engines.recognition.port import WordAligner
 from cutroom.engines.registry import Engines
 from cutroom.engines.samples import read_samples
 from cutroom.engines.types import SAMPLE_RATE
+from cutroom.jobs.lifecycle import start_playback
 from cutroom.jobs.steps import heartbeating
 from cutroom.library.service import get_duration
 from cutroom.media.audio import decode_speech
@@ -161,6 +162,7 @@ class AlignmentActivities:
                 language=state.language,
                 until_seconds=duration or MAX_SECONDS,
             )
+            await start_playback(connection, ref.library_id, ref.video_id, cause=ref.workflow_id)
         return True
 
     @activity.defn(name="delete_alignment")

@@ -128,6 +128,22 @@ def _expected(low: int, high: int, *, is_later: bool) -> list[int]:
     return list(range(high, max(high - READ_AT_ONCE, low), -1))
 
 
+async def find_subtitles(connection: Connection, library_id: str, video_id: str) -> tuple[str, str] | None:
+    """The language of the subtitle files of a transcript, and what changes whenever they are stored again."""
+    row = await connection.fetchrow(
+        """SELECT language, created_at, published_revision, recognized_revision FROM transcripts
+            WHERE library_id = $1 AND video_id = $2 AND jsonb_array_length(segments) > 0""",
+        library_id,
+        video_id,
+    )
+    if row is None:
+        return None
+    version = row["created_at"].isoformat()
+    if row["published_revision"] > row["recognized_revision"]:
+        version = f"{version} revision {row['published_revision']}"
+    return row["language"], version
+
+
 async def revision_at(connection: Connection, library_id: str, video_id: str, at: datetime) -> int:
     """The revision that was the current one at a time."""
     found: int | None = await connection.fetchval(

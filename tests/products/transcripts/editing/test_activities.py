@@ -158,6 +158,31 @@ def _principal(library_id: str) -> Principal:
     return principal
 
 
+async def test_the_subtitle_track_of_playback_follows_an_edit(
+    runtime: Runtime, api: httpx.AsyncClient, transcribed: TranscribedVideo, tmp_path: Path
+) -> None:
+    library_id, video_id = transcribed.library_id, transcribed.video_id
+
+    async def subtitles() -> tuple[str, str] | None:
+        async with runtime.database.transaction(library_id) as connection:
+            return await revisions.find_subtitles(connection, library_id, video_id)
+
+    recognized = await subtitles()
+    await edit(api, video_id, 1, replace_text("s1", "Good evening."))
+    assert await subtitles() == recognized  # until its file is stored
+    assert await align(activities_of(runtime, tmp_path, None), AlignmentRef(library_id, video_id, 2))
+    edited = await subtitles()
+    assert recognized is not None
+    assert edited is not None
+    assert (edited[0], edited[1] != recognized[1]) == (recognized[0], True)
+    start = await transcribed.accounts.connection.fetchrow(
+        "SELECT workflow_id, argument FROM outbox WHERE library_id = $1 AND workflow = 'playback'", library_id
+    )
+    assert start is not None
+    assert start["workflow_id"] == f"playback_align-transcript_{video_id}_2"
+    assert start["argument"] == {"library_id": library_id, "video_id": video_id}
+
+
 async def test_only_the_newest_revision_is_published_until_many_wait(
     runtime: Runtime,
     api: httpx.AsyncClient,
