@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from temporalio import activity
@@ -220,29 +219,27 @@ class TranscriptActivities:
         until_seconds: float,
     ) -> CueSheet:
         """Store the transcript with its words and subtitles; another recognition replaces all of them together."""
-        library_id, now = job.library_id, self.clock()
-        store_sheet = partial(
-            store_subtitles,
-            self.storage,
-            library_id=library_id,
-            video_id=video_id,
-            language=transcript.language,
-            until_seconds=until_seconds,
-        )
+        library_id, now, kept = job.library_id, self.clock(), segments
         if not _is_repeated(job):
             await self.storage.put(transcript.alignment_path, write_alignment(segments, language=transcript.language))
-            sheet = await store_sheet(segments)
         async with self.database.transaction(library_id) as connection:
             await require_running(connection, job)
             if _is_repeated(job):
                 kept = await replace_transcript(
                     connection, library_id, video_id, transcript, segments, storage=self.storage, now=now
                 )
-                sheet = await store_sheet(kept)
             else:
                 await service.save_transcript(connection, library_id, video_id, transcript=transcript, now=now)
             await replace_recognized(connection, library_id, video_id, recognized, now=now)
-        return sheet
+            # Under the lock of its row, so that subtitles of an older revision never replace those of a newer one.
+            return await store_subtitles(
+                self.storage,
+                kept,
+                library_id=library_id,
+                video_id=video_id,
+                language=transcript.language,
+                until_seconds=until_seconds,
+            )
 
     def _diarize(self, chunks: Sequence[TranscribedChunk], language: str) -> _Diarized:
         words = [word for chunk in chunks for word in chunk.words]

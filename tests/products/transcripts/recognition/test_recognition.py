@@ -54,6 +54,7 @@ class RecognitionStage:
             sandbox=Sandbox(),
             engines=NoSpeakerEngines(),
             clock=system_clock,
+            secret_box=runtime.secret_box,
         )
 
     @property
