@@ -23,6 +23,7 @@ from cutroom.products.packaging.schemas import NewPackaging, ReviewDecision
 from cutroom.products.playback.schemas import NewPlaybackCut
 from cutroom.products.shorts.schemas import NewRequest
 from cutroom.products.thumbnails.schemas import NewThumbnail
+from cutroom.products.transcripts.recognition.schemas import RecognitionRequest
 from cutroom.reviews.schemas import NewReviewComment, NewReviewLink
 from cutroom.web.schema import PricedRequest, RequestModel
 from cutroom.webhooks.schemas import NewWebhookEndpoint
@@ -30,7 +31,18 @@ from tests.support.api_document import APP, DOCUMENT
 
 JSON = "application/json"
 SPEECH = {"/v1/voices/add", "/v1/text-to-speech/{voice_id}", "/v1/text-to-speech/{voice_id}/stream"}
-SPENDING = {"videos", "quote", "reservations", "dubs", "captions", "shorts", "thumbnails", "packaging", "regenerate"}
+SPENDING = {
+    "videos",
+    "quote",
+    "reservations",
+    "dubs",
+    "captions",
+    "shorts",
+    "thumbnails",
+    "packaging",
+    "regenerate",
+    "recognize",
+}
 
 _THUMBNAIL = {"characters": [{"name": "Ana"}]}
 _TITLE = {"enabled": True, "titleType": "funny"}
@@ -66,7 +78,8 @@ BODIES: list[tuple[Any, dict[str, Any]]] = [
     (NewDubs, {"languages": ["pt"]}),
     (DubRegenerationRequest, {"revision": 1}),
     (NewLinePreview, {"text": "Words"}),
-    (WordingsRequest, {"text": "Words"}),
+    (WordingsRequest, {}),
+    (RecognitionRequest, {"revision": 1}),
     (NewCaptions, {"languages": ["pt"]}),
     (Regeneration, {"revision": 1}),
     (NewRequest, {}),
