@@ -43,6 +43,17 @@ SPENDING = {
     "regenerate",
     "recognize",
 }
+    "videos",
+    "quote",
+    "reservations",
+    "dubs",
+    "captions",
+    "shorts",
+    "thumbnails",
+    "packaging",
+    "regenerate",
+    "recognize",
+}
 
 _THUMBNAIL = {"characters": [{"name": "Ana"}]}
 _TITLE = {"enabled": True, "titleType": "funny"}
