@@ -43,17 +43,6 @@ SPENDING = {
     "regenerate",
     "recognize",
 }
-    "videos",
-    "quote",
-    "reservations",
-    "dubs",
-    "captions",
-    "shorts",
-    "thumbnails",
-    "packaging",
-    "regenerate",
-    "recognize",
-}
 
 _THUMBNAIL = {"characters": [{"name": "Ana"}]}
 _TITLE = {"enabled": True, "titleType": "funny"}
