@@ -64,7 +64,7 @@ class Principal:
         return None if self.is_guest else self.user_id
 
     def require_spending(self) -> None:
-        """Raises ROLE_CANNOT_PRODUCE for a guest: whoever has a review link spends no credits of the library."""
+        """Raises ROLE_CANNOT_PRODUCE for a guest: the holder of a review link spends no credits of the library."""
         if self.is_guest:
             raise CutroomError(Code.ROLE_CANNOT_PRODUCE)
 

@@ -22,20 +22,20 @@ return redis.call('ZRANGE', KEYS[1], 0, -1)
 
 @dataclass(frozen=True, slots=True)
 class PresentPerson:
-    """Somebody, by the id of their user or browser."""
+    """A person, by the id of their user or browser."""
 
     id: str
     name: str
 
 
 class Presence:
-    """Shows who else is present. Without Redis, nobody else is."""
+    """Shows who else is present. Without Redis, no one else is."""
 
     def __init__(self, redis: BatchingRedis) -> None:
         self._redis = redis
 
     async def show(self, subject: str, person: PresentPerson, *, at_most: int) -> list[PresentPerson]:
-        """Record that somebody is present; return the others by name."""
+        """Record that a person is present; return the others by name."""
         entry = json.dumps([person.id, person.name])
         arguments = (PRESENT_SECONDS * 1000, entry, MAX_PRESENT)
         try:

@@ -19,7 +19,7 @@ MAX_TOKEN = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """Somebody who opened a review link, with what the link allows now."""
+    """A person who opened a review link, with what the link allows now."""
 
     id: str  # of this browser
     name: str

@@ -110,7 +110,7 @@ class CreatedReviewLink(ReviewLink):
         }
     )
 
-    url: Annotated[Uri, Field(description="What to send to the reviewer. Whoever has it can open the review.")]
+    url: Annotated[Uri, Field(description="What to send to the reviewer. Everyone who has it can open the review.")]
 
 
 class ReviewLinks(ApiModel):

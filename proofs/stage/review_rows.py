@@ -10,7 +10,7 @@ LINK_DAYS = 14
 
 
 def link_row(video_id: str, *, user_id: str) -> dict[str, Any]:
-    """Columns of a link whose secret nobody knows."""
+    """Columns of a link whose secret is unknown."""
     return {"video_id": video_id, "hash": new_id().encode(), "role": "comment", "created_by": user_id}
 
 

@@ -102,9 +102,9 @@ async def test_links_need_a_scope_and_a_role_that_writes(
     reading = await accounts.key(person, scopes=[Scope.VIDEOS_READ, Scope.DUBS_WRITE])
     refused = await anonymous.post(url, json={"role": "view"}, headers=reading.headers)
     assert refused.json()["error"]["code"] == "INSUFFICIENT_SCOPE"
-    stranger = await accounts.key(await accounts.person())
-    assert (await anonymous.get(url, headers=stranger.headers)).status_code == 404
-    assert (await anonymous.post(url, json={"role": "view"}, headers=stranger.headers)).status_code == 404
+    outsider = await accounts.key(await accounts.person())
+    assert (await anonymous.get(url, headers=outsider.headers)).status_code == 404
+    assert (await anonymous.post(url, json={"role": "view"}, headers=outsider.headers)).status_code == 404
     team, viewer = await accounts.workspace(person), await accounts.person()
     await accounts.member(team, viewer, role=Role.VIEWER)
     video_id = new_id()

@@ -59,7 +59,7 @@ Result = TypeVar("Result")
 Model = TypeVar("Model", bound=BaseModel)
 _log = logging.getLogger(__name__)
 _OPEN_WHILE_SUSPENDED = ("/account", "/sign-out", "/switch")
-_CLOSED_TO_GUESTS = "This review is not available now. Ask whoever sent you the link."
+_CLOSED_TO_GUESTS = "This review is not available now. Ask the sender of the link."
 _SUSPENDED = "This library is suspended. Switch to another one on your account page, or contact support."
 
 
@@ -67,7 +67,7 @@ _SUSPENDED = "This library is suspended. Switch to another one on your account p
 class PageContext:
     """Everything a page handler needs: the request, the form, and the session if the user is signed in.
 
-    On pages for guests, `guest` is set instead for somebody who opened a review link of the video.
+    On pages for guests, `guest` is set instead for a person who opened a review link of the video.
     """
 
     request: Request
@@ -324,7 +324,7 @@ class PagePipeline:
         return replace(context, signed_in=signed_in, libraries=tuple(libraries))
 
     async def _guest(self, connection: Connection) -> PageContext | None:
-        """The context of somebody who opened a review link that allows this page."""
+        """The context of a person who opened a review link that allows this page."""
         if self.guests is None:
             return None
         video_id = self.request.path_params["video_id"]

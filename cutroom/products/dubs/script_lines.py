@@ -51,7 +51,7 @@ class DubSource:
     glossary: Glossary = field(default_factory=Glossary)
     translations: Mapping[str, str] = field(default_factory=dict)  # texts that are spoken as they are, by segment
     translations_quality: Quality | None = None
-    silent: Sequence[tuple[float, float]] = ()  # where somebody speaks, but the dub says nothing
+    silent: Sequence[tuple[float, float]] = ()  # speech that the dub leaves out
 
     @property
     def untranslated(self) -> list[int]:

@@ -24,7 +24,7 @@ _RUNS = """SELECT id, automation_type, result, started_at, created_at,
 
 
 async def find_stale(query: StaleQuery) -> Sequence[StaleProduct]:
-    """Texts that were generated from another revision, and that nobody has changed since. Making them again is free."""
+    """Texts that were generated from another revision, and that were not changed since. Making them again is free."""
     if not query.is_edited:
         return []
     ids = [JobKey(JobType.PACKAGING, query.video.id, automation=each).id for each in _KINDS]

@@ -72,7 +72,7 @@ async def _open_link(context: PageContext) -> OpenReviewLink:
     async with runtime.database.connection() as connection:
         link = await find_open_link(connection, hashed, now=runtime.clock())
     if link is None:
-        message = "This link has expired or was revoked. Ask whoever sent it for a new one."
+        message = "This link has expired or was revoked. Ask its sender for a new one."
         raise CutroomError(Code.NOT_FOUND, message=message)
     return link
 

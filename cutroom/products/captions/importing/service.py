@@ -8,7 +8,7 @@ from datetime import datetime
 from cutroom.accounts.principals import Principal
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError, invalid_field
-from cutroom.jobs.finished_jobs import record_finished_job
+from cutroom.jobs.immediate.finished_jobs import record_finished_job
 from cutroom.jobs.ids import JobKey, JobType
 from cutroom.library.service import get_video
 from cutroom.library.trash import keep_video
@@ -68,7 +68,7 @@ class CaptionImporter:
         transcript = await read_transcript(self.connection, self.principal.library_id, self.video_id, state)
         placed = await asyncio.to_thread(place_cues, cues, transcript.segments, language=self.language)
         if not placed.texts:
-            raise invalid_field("content", "There is no cue while somebody speaks.")
+            raise invalid_field("content", "There is no cue during speech.")
         before = track.by_id if track is not None else {}
         after = _with_texts(before, placed, transcript)
         changes = changes_between(before, after)

@@ -130,7 +130,7 @@ async def test_suspended_library_is_closed_to_guests(
     guest = await open_link(GuestRole.VIEW)
     await accounts.connection.execute("UPDATE libraries SET suspended_at = now() WHERE id = $1", person.library_id)
     closed = await guest.get(comments_of(video_id))
-    assert (closed.status_code, "Ask whoever sent you the link" in closed.text) == (403, True)
+    assert (closed.status_code, "Ask the sender of the link" in closed.text) == (403, True)
 
 
 async def test_unknown_expired_and_revoked_links_look_the_same(
@@ -162,9 +162,9 @@ async def test_forms_need_the_token_of_the_guest(
     open_link: OpenLink, new_browser: NewBrowser, put_link: PutLink, video_id: str
 ) -> None:
     secret = await put_link(video_id, GuestRole.VIEW)
-    stranger = new_browser()
-    await stranger.get(f"/review/{secret}")
-    assert (await stranger.client.post(f"/review/{secret}", data={"name": "Ana"})).status_code == 403
+    outsider = new_browser()
+    await outsider.get(f"/review/{secret}")
+    assert (await outsider.client.post(f"/review/{secret}", data={"name": "Ana"})).status_code == 403
     first, second = await open_link(GuestRole.COMMENT), await open_link(GuestRole.COMMENT)
     token = first.form_token(await first.get(comments_of(video_id)))
     for data in ({}, {"csrf": token}, {"csrf": "00"}):
@@ -184,7 +184,7 @@ async def test_members_stay_members_with_a_link(
     secret = await put_link(video_id, GuestRole.VIEW)
     opened = await browser.get(f"/review/{secret}")
     assert (opened.status_code, opened.headers["location"]) == (303, f"/videos/{video_id}/studio")
-    # Somebody with an account elsewhere is a guest here, and keeps their own pages.
+    # A person with an account elsewhere is a guest here, and keeps their own pages.
     elsewhere = await sign_in(await accounts.person())
     entry = await elsewhere.get(f"/review/{secret}")
     guest = GuestBrowser(elsewhere.client)

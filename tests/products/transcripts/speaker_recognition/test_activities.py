@@ -168,7 +168,7 @@ async def test_a_confirmed_speaker_is_named_in_the_next_episode(
     assert tuple(stored) == ("recognized", "none", None)
 
 
-async def test_nobody_is_recognized_after_opting_out(
+async def test_no_speaker_is_recognized_after_opting_out(
     runtime: Runtime, worker: Worker, embedder: WeSpeakerEmbedder, transcribed: TranscribedVideo, tmp_path: Path
 ) -> None:
     await store_sound(runtime, transcribed, tmp_path, excerpt(ALLISON, "demo-congrats"))

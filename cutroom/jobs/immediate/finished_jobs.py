@@ -1,4 +1,4 @@
-"""Records jobs of outputs that a request makes at once."""
+"""Jobs that are ready when they are created, because a request makes their output itself."""
 
 from collections.abc import Mapping
 from datetime import datetime
