@@ -8,8 +8,8 @@ from datetime import datetime
 from cutroom.accounts.principals import Principal
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError, invalid_field
-from cutroom.jobs.immediate.finished_jobs import record_finished_job
 from cutroom.jobs.ids import JobKey, JobType
+from cutroom.jobs.immediate.finished_jobs import record_finished_job
 from cutroom.library.service import get_video
 from cutroom.library.trash import keep_video
 from cutroom.platform.db import Connection
