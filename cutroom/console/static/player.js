@@ -145,7 +145,7 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    if (!player || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select, video, audio, summary")) return;
+    if (!player || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select, video, audio, summary")) return;
     if (event.key === " " && !event.target.matches("button, a")) {
       event.preventDefault();
       if (player.paused) player.play(); else player.pause();
