@@ -174,8 +174,8 @@
   }
 
   const commands = {
-    undo: () => walk("undo", "Undone."),
-    redo: () => walk("redo", "Redone."),
+    undo: () => walk("undo", "Change reverted."),
+    redo: () => walk("redo", "Change repeated."),
     split,
     merge,
     delete: toggleDeletion,

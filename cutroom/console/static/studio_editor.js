@@ -22,10 +22,11 @@
     field.rows = 1;
     field.maxLength = MAX_TEXT[side];
     field.value = base;
+    if (side === "line") field.placeholder = row.line.heard ?? "";
     field.className = "field";
     field.lang = cell.lang;
     field.setAttribute("aria-label", `${side === "source" ? "Transcript" : "Translation"}, ${studio.clock(row.start)}, ${model.speakers[row.speaker] ?? row.speaker}`);
-    const fit = side === "line" && row.line.fit ? cell.parentNode.querySelector(".mark.fit") ?? addFit(cell) : null;
+    const fit = side === "line" && row.line.fit ? cell.parentNode.querySelector(".remark.fit") ?? addFit(cell) : null;
     open = { row, side, cell, field, base, fit };
     cell.hidden = true;
     cell.after(field);

@@ -52,7 +52,7 @@
     if (event.key === "Backspace" && side === "source" && field.selectionStart === 0 && field.selectionEnd === 0) {
       return done(() => studio.run("merge"));
     }
-    return studio.isTyping() ? false : onHistory(event); // what is being typed is undone by the browser first
+    return studio.isTyping() ? false : onHistory(event); // the browser reverts typing first
   }
   function onHistory(event) {
     const key = event.key.toLowerCase();

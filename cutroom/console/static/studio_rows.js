@@ -1,4 +1,5 @@
-// Draws the rows. Those that the page came with are taken over; the browser lays out only what is visible.
+// Draws the rows. Those that the page came with are taken over. Rows are in chunks, of which the browser lays out only
+// those that are visible; all of them are in the document, for searches in the page and for screen readers.
 "use strict";
 
 (() => {
@@ -6,6 +7,7 @@
   const { model } = studio;
   const list = document.getElementById("segments");
   const template = document.getElementById("segment-template").content.firstElementChild;
+  const CHUNK_ROWS = 50;
   const EMPTY = { source: "", line: "Not translated yet" };
 
   const elementOf = (row) => document.getElementById(`row-${row.id}`);
@@ -14,7 +16,7 @@
 
   function note(text, kind = "") {
     const made = document.createElement("span");
-    made.className = `mark ${kind}`.trim();
+    made.className = `remark ${kind}`.trim();
     made.textContent = text;
     return made;
   }
@@ -31,8 +33,8 @@
     const cell = element.querySelector(".cell");
     const text = studio.textOf(row, side);
     const has = side === "source" ? !row.removed : Boolean(row.line);
-    cell.textContent = text || (has ? EMPTY[side] : side === "line" && row.continues ? "Spoken with the line above" : "");
-    cell.classList.toggle("empty", !text);
+    cell.textContent = text || (has ? (side === "line" && row.line.heard) || EMPTY[side] : side === "line" && row.continues ? "Spoken with the line above" : "");
+    cell.classList.toggle("missing", !text);
     if (has) {
       cell.tabIndex = 0;
       cell.setAttribute("role", "button");
@@ -91,6 +93,17 @@
     return element;
   }
 
+  function place(element, previous) {
+    if (!previous) return void list.firstElementChild.prepend(element);
+    const chunk = previous.parentNode;
+    if (chunk.children.length < CHUNK_ROWS || previous !== chunk.lastElementChild) return void previous.after(element);
+    const next = document.createElement("div");
+    next.className = "chunk";
+    next.append(element);
+    chunk.after(next);
+    return undefined;
+  }
+
   // Brings the list up to date; rows that are being edited keep their field.
   studio.on("changed", ({ rows, removed }) => {
     for (const row of removed) elementOf(row)?.remove();
@@ -99,7 +112,7 @@
       if (!element) {
         const previous = model.rows[model.rows.indexOf(row) - 1]; // rows come in order, so that it is drawn already
         element = make(row);
-        if (previous) elementOf(previous).after(element); else list.prepend(element);
+        place(element, previous && elementOf(previous));
       }
       fill(element, row);
     }
@@ -107,7 +120,7 @@
   });
   studio.on("loaded", () => {
     document.getElementById("more-rows")?.remove();
-    for (const element of [...list.children]) if (!model.byId.has(element.dataset.id)) element.remove();
+    for (const element of list.querySelectorAll(".segment")) if (!model.byId.has(element.dataset.id)) element.remove();
   });
   let labels = "";
   studio.on("changed", () => { // a renamed speaker changes every row

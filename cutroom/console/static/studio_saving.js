@@ -188,7 +188,7 @@
       return null;
     });
   }
-  // Undo and redo never revert what someone else did without being asked again.
+  // Undo and redo never revert what someone else did without a second request.
   function walk(path, done) {
     return studio.enqueue(async () => {
       try {

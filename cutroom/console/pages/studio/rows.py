@@ -47,6 +47,7 @@ class StudioLine:
     is_edited: bool
     marks: tuple[StudioMark, ...] = ()
     spoken: tuple[float, float] | None = None  # when the published audio says it
+    heard: str | None = None  # what the published audio says, if the text has yet to be translated
     fit: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -56,7 +57,7 @@ class StudioLine:
             "edited": self.is_edited,
             "marks": [{"kind": each.kind, "text": each.text} for each in self.marks],
         }
-        optional = {"spoken": list(self.spoken) if self.spoken else None, "fit": self.fit}
+        optional = {"spoken": list(self.spoken) if self.spoken else None, "heard": self.heard, "fit": self.fit}
         return shown | {name: value for name, value in optional.items() if value is not None}
 
 
@@ -73,6 +74,7 @@ def dub_line(segment: DubSegment) -> StudioLine:
         segment.edits.text is not None,
         _marks(segment.stale, _DUB_REASONS, needs_review=segment.review),
         (published.start, round(published.start + published.duration, 3)) if published else None,
+        published.text if published and segment.text is None else None,
         segment.model_dump(mode="json", by_alias=True).get("fit"),
     )
 

@@ -18,7 +18,7 @@ from cutroom.products.dubs import routes as dubs
 from cutroom.products.transcripts import routes as transcripts
 
 FIRST_ROWS = 60  # in the page itself, which is read without scripts too
-PAGE_ROWS = 400  # of one JSON document
+PAGE_ROWS = 500  # of one JSON document
 
 
 async def show_studio(context: PageContext) -> Response:

@@ -12,6 +12,7 @@ from cutroom.products.captions.editing.segments import CaptionSegment
 from cutroom.products.dubs.editing.lines import DesiredLine, PublishedDub, PublishedLine, SourceLine
 from cutroom.products.dubs.script import AssignedVoice, DubLine, PlacedLine
 from cutroom.products.dubs.script_lines import line_id
+from cutroom.products.dubs.service import dub_path
 from cutroom.products.transcripts.document import DocumentSegment
 
 SOURCE, DUBBED, CAPTIONED = "en", "pt", "es"
@@ -41,11 +42,17 @@ class StudioVideo:
     """The video and its segments as they were recognized."""
 
     id: str
+    library_id: str
     segments: Sequence[DocumentSegment]
 
     @property
     def path(self) -> str:
         return f"/videos/{self.id}/studio"
+
+    @property
+    def dub_audio_path(self) -> str:
+        """Where the audio of the dub would be."""
+        return dub_path(self.library_id, self.id, f"{DUBBED}-plus/track.m4a")
 
 
 def spoken_segments(count: int) -> list[DocumentSegment]:
@@ -65,7 +72,7 @@ async def insert_studio_video(
     connection: Connection, library_id: str, *, segments: int = 6, alignment_path: str = "none"
 ) -> StudioVideo:
     """Insert an English video with a Portuguese dub and Spanish captions."""
-    video = StudioVideo(new_id(), spoken_segments(segments))
+    video = StudioVideo(new_id(), library_id, spoken_segments(segments))
     where = {"library_id": library_id, "created_at": system_clock()}
     duration = math.ceil(video.segments[-1].end_seconds + 1)
     states = {"status": "ready", "import_status": "ready", "transcript_status": "ready", "media_type": "video"}
@@ -86,7 +93,7 @@ async def insert_studio_video(
         "engine": "none",
     }
     await insert(connection, "transcripts", {**where, "video_id": video.id, **transcript})
-    await _insert_dub(connection, library_id, video)
+    await _insert_dub(connection, video)
     await _insert_captions(connection, where, video)
     return video
 
@@ -106,9 +113,9 @@ def _finished_job(video_id: str, kind: str, more: dict[str, Any]) -> dict[str, A
     }
 
 
-async def _insert_dub(connection: Connection, library_id: str, video: StudioVideo) -> None:
+async def _insert_dub(connection: Connection, video: StudioVideo) -> None:
     dub = {
-        "library_id": library_id,
+        "library_id": video.library_id,
         "video_id": video.id,
         "language": DUBBED,
         "product": "plus",
@@ -117,7 +124,7 @@ async def _insert_dub(connection: Connection, library_id: str, video: StudioVide
         "speakers": [],
         "edits": {},
         "sync": {},
-        "audio_path": "none",
+        "audio_path": video.dub_audio_path,
         "updated_at": system_clock(),
         "lines": PublishedDub([_published(at, each) for at, each in enumerate(video.segments)], 1, 0.0).to_row(),
     }
