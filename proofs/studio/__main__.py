@@ -11,7 +11,7 @@ from rich.markup import escape
 from dev.environment import PROJECT
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import Needs
-from proofs.studio import steps
+from proofs.studio import review, steps
 from proofs.studio.stage import Editor, StudioStage, open_studio_stage
 from proofs.studio.two_people import edit_at_once
 from proofs.studio.typing import measure_keystrokes, p95
@@ -33,6 +33,7 @@ EDITOR_STEPS: tuple[tuple[str, EditorStep], ...] = (
     ("lose the connection while saving", steps.lose_the_connection),
     ("regenerate at the price on the button", steps.regenerate),
     ("write captions", steps.caption_by_keyboard),
+    ("share a link, and see what a guest corrects and comments", review.review_by_link),
     ("see the page on a laptop and a phone", steps.visit_on_a_phone),
 )
 

@@ -86,18 +86,21 @@ class StudioStage:
             await self.runtime.storage.put(path, media.read_bytes())
         return made
 
-    async def editor(self, *, scripts: bool = True) -> Editor:
-        """A browser of its own, signed in."""
+    async def editor(self, *, scripts: bool = True, is_signed_in: bool = True) -> Editor:
+        """A browser of its own, signed in if it is a member's."""
         context = await self.browser.new_context(viewport=LAPTOP, java_script_enabled=scripts)
         context.set_default_timeout(30_000)
-        service = SessionService(secret_box=self.runtime.secret_box, plans=self.runtime.authenticator.plans)
-        async with self.runtime.database.connection() as connection:
-            user = AuthenticatedUser(self.person.user_id, self.person.library_id)
-            token = await service.create(connection, user, now=system_clock())
-        await context.add_cookies([{"name": "cutroom-session", "value": token, "url": self.api.url}])
+        if is_signed_in:
+            await context.add_cookies([{"name": "cutroom-session", "value": await self._token(), "url": self.api.url}])
         session = BrowserSession(await context.new_page(), self.findings, self.api.url, self.screenshots, self.short)
         session.watch()
         return Editor(session)
+
+    async def _token(self) -> str:
+        service = SessionService(secret_box=self.runtime.secret_box, plans=self.runtime.authenticator.plans)
+        async with self.runtime.database.connection() as connection:
+            user = AuthenticatedUser(self.person.user_id, self.person.library_id)
+            return await service.create(connection, user, now=system_clock())
 
     async def transcript(self, video: StudioVideo) -> dict[str, Any]:
         """The current revision with its segments, by the API."""

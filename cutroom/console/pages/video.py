@@ -137,11 +137,11 @@ async def _whole_page(context: PageContext, view: VideoView, shown: Mapping[str,
 
 def media_url(context: PageContext, video: Video) -> str | None:
     """URL of the original file, played until the stream is ready; None if it is deleted or the library suspended."""
-    if context.call.principal.suspended or video.status != "ready":
+    if context.principal.suspended or video.status != "ready":
         return None
     if video.original_deleted_at is not None and video.url is None:
         return None
-    return context.runtime.storage.read_url(source_path(context.call.principal.library_id, video.id))
+    return context.runtime.storage.read_url(source_path(context.principal.library_id, video.id))
 
 
 ROUTES = [

@@ -47,7 +47,9 @@
       const isTyping = document.activeElement?.matches("textarea, input, select");
       if (element && !player.paused && !isTyping) element.scrollIntoView({ block: "nearest" });
     }
-    document.dispatchEvent(new CustomEvent("studio:time", { detail: { seconds: player.currentTime } }));
+    const detail = { seconds: player.currentTime, language: (studio.model.lang ?? "").split(":")[0] };
+    if (row && !row.removed) detail.segmentId = row.id;
+    document.dispatchEvent(new CustomEvent("studio:time", { detail }));
   }
   if (player) {
     player.addEventListener("timeupdate", () => {

@@ -4,7 +4,7 @@
 (() => {
   const { studio } = window;
   const { model } = studio;
-  const POLL_MS = 10_000; // without an announcement, and for captions, whose changes are not announced
+  const POLL_MS = Number(studio.root.dataset.poll); // guests have no event stream; changes of captions are not announced
   const BUSY_POLL_MS = 3_000; // while something is being made
   const base = `/videos/${model.video}/studio`;
   let chain = Promise.resolve();

@@ -17,6 +17,7 @@ from cutroom.products.dubs.editing import routes as dub_segments
 from cutroom.products.dubs.editing.schemas import DubRegenerationRequest, DubSegmentsPatch
 from cutroom.products.transcripts.editing import routes as transcripts
 from cutroom.products.transcripts.editing.schemas import RevisionGuard, TranscriptEdit
+from cutroom.reviews.rules import GuestRole
 
 
 async def edit_transcript(context: PageContext) -> Response:
@@ -110,9 +111,9 @@ async def _changes(
 
 
 ROUTES = [
-    page("/videos/{video_id}/studio/transcript", edit_transcript, method="POST"),
-    page("/videos/{video_id}/studio/undo", undo, method="POST"),
-    page("/videos/{video_id}/studio/redo", redo, method="POST"),
-    page("/videos/{video_id}/studio/line", edit_line, method="POST"),
+    page("/videos/{video_id}/studio/transcript", edit_transcript, method="POST", guests=GuestRole.EDIT),
+    page("/videos/{video_id}/studio/undo", undo, method="POST", guests=GuestRole.EDIT),
+    page("/videos/{video_id}/studio/redo", redo, method="POST", guests=GuestRole.EDIT),
+    page("/videos/{video_id}/studio/line", edit_line, method="POST", guests=GuestRole.EDIT),
     page("/videos/{video_id}/studio/regenerate", regenerate, method="POST"),
 ]

@@ -93,7 +93,7 @@ async def load_choices(context: PageContext, video_id: str) -> list[StudioChoice
         for each in made
         if each.status == COMPLETE and each.completion == COMPLETE
     ]
-    languages = await list_caption_languages(context.call.connection, context.call.principal.library_id, video_id)
+    languages = await list_caption_languages(context.call.connection, context.principal.library_id, video_id)
     found += [StudioChoice(each, StudioTrackKind.CAPTIONS) for each in languages]
     order = list(StudioTrackKind)
     return sorted(found, key=lambda each: (language_name(each.language), order.index(each.kind)))
@@ -112,7 +112,7 @@ def choose(choices: Sequence[StudioChoice], wanted: str) -> StudioChoice | None:
 
 
 async def load_track(context: PageContext, video_id: str, choice: StudioChoice) -> StudioTrack:
-    is_priced = may_produce(context.call.principal)
+    is_priced = may_produce(context.principal) and context.guest is None
     if choice.kind.is_dub:
         product = DubProduct(choice.kind.value)
         lines = await context.call_operation(dub_segments.list_segments, video_id, choice.language, product)

@@ -16,6 +16,7 @@ from cutroom.library import routes
 from cutroom.library.schemas import Video
 from cutroom.products.dubs import routes as dubs
 from cutroom.products.transcripts import routes as transcripts
+from cutroom.reviews.rules import GuestRole
 
 FIRST_ROWS = 60  # in the page itself, which is read without scripts too
 PAGE_ROWS = 500  # of one JSON document
@@ -41,7 +42,7 @@ async def show_studio(context: PageContext) -> Response:
         next_from=start + FIRST_ROWS if view and start + FIRST_ROWS < len(view.rows) else None,
         duration=max(video.duration or 0.0, 1.0),
         media_url=media_url(context, video),
-        may_edit=context.call.principal.may_write,
+        may_edit=context.principal.may_write,
         **await _sound(context, video, choices, choice),
     )
     if video.url:  # an external host serves from its own origin
@@ -98,7 +99,7 @@ def _number(context: PageContext, name: str) -> int:
 
 
 ROUTES = [
-    page("/videos/{video_id}/studio", show_studio),
-    page("/videos/{video_id}/studio/rows", list_rows),
-    page("/videos/{video_id}/studio/changes", list_changes),
+    page("/videos/{video_id}/studio", show_studio, guests=GuestRole.VIEW),
+    page("/videos/{video_id}/studio/rows", list_rows, guests=GuestRole.VIEW),
+    page("/videos/{video_id}/studio/changes", list_changes, guests=GuestRole.VIEW),
 ]
