@@ -26,11 +26,12 @@ async def review_by_link(stage: StudioStage, editor: Editor, video: StudioVideo)
     assert (await stage.texts(video))[6] == "Corrected by a guest."
     assert not await guest.page.locator("#studio-regenerate:visible").count()
     await guest.page.click("#row-s2 .time")
-    await guest.session.until("document.querySelector('[data-comment-form]')?.elements.time.value !== '0:00'")
+    await guest.session.until("document.querySelector('[data-comment-form]')?.elements.time.value.startsWith('0:04')")
     await guest.page.fill("[data-comment-form] textarea", "Is this the right bridge?")
     await guest.page.click("[data-comment-form] button.main")
     await guest.session.wait_for("#comment-list", has_text="Is this the right bridge?")
-    await guest.session.check_layout("studio of a guest")
+    if not stage.short:
+        await guest.session.check_layout("studio of a guest")
 
     await editor.session.wait_for("#row-s7", has_text="Corrected by a guest.")
     await editor.page.reload()

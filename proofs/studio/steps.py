@@ -72,12 +72,14 @@ async def split_and_merge(stage: StudioStage, editor: Editor, video: StudioVideo
     for _ in range(len("second half")):
         await page.keyboard.press("ArrowLeft")
     await page.keyboard.press("Control+Enter")
-    await editor.session.until("document.activeElement.value === 'second half'")
+    await page.keyboard.type("the ")  # without waiting
+    await editor.session.until("document.activeElement.value === 'the second half'")
     assert (await stage.texts(video))[2:4] == ["First half", "second half"]
+    await page.keyboard.press("Home")
     await page.keyboard.press("Control+Backspace")
-    await editor.session.until("document.activeElement.value === 'First half second half'")
+    await editor.session.until("document.activeElement.value === 'First half the second half'")
     assert await page.evaluate("document.activeElement.selectionStart") == len("First half ")
-    assert (await stage.texts(video))[2] == "First half second half"
+    assert (await stage.texts(video))[2] == "First half the second half"
     await page.keyboard.press("Escape")
     for count, key in ((1, "Control+z"), (2, "Control+z"), (1, "Control+Shift+z"), (1, "Control+z")):
         for _ in range(count):

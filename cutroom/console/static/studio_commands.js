@@ -63,7 +63,33 @@
     return studio.say(nothing);
   }
 
-  // Changing the document
+  // Changing the document. What a command leads to gets the focus, unless the person has gone on meanwhile.
+
+  function stayer() {
+    const before = document.activeElement;
+    return () => !studio.current() && [before, document.body].includes(document.activeElement);
+  }
+  // What is typed between a command and its response goes into the field that opens then.
+  let typedAhead = null;
+  const typeAhead = (text) => {
+    if (typedAhead === null) return false;
+    typedAhead += text;
+    return true;
+  };
+  async function operateAndEdit(operation, open) {
+    const isHere = stayer();
+    typedAhead = "";
+    const answer = await operation();
+    const text = typedAhead;
+    typedAhead = null;
+    if (!isHere()) return;
+    if (answer) open(answer); else focus(current(), "source");
+    const { field } = studio.current() ?? {};
+    if (field && text) {
+      field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+      field.dispatchEvent(new Event("input"));
+    }
+  }
 
   // The text of a line as it is typed, and what was saved before.
   function typed(row) {
@@ -74,7 +100,7 @@
   function replaced(row, base, text) {
     return text === base ? [] : [{ op: "replaceText", id: row.id, text }];
   }
-  async function split() {
+  function split() {
     const row = current();
     const { open, base, text } = typed(row);
     if (!open) return studio.say("Put the cursor where the line is to be split.");
@@ -84,24 +110,26 @@
     const at = [...before].length;
     if (!before.trim() || !whole.slice(before.length).trim()) return studio.say("Both lines need a text.");
     studio.cancel();
-    const answer = await operateOn(row, base, whole, () => [...replaced(row, base, whole), { op: "split", id: row.id, at }]);
-    const added = answer?.rows.find((each) => each.id !== row.id && each.previous === row.id);
-    if (added) studio.edit(model.byId.get(added.id), "source", 0);
-    return undefined;
+    const operations = () => [...replaced(row, base, whole), { op: "split", id: row.id, at }];
+    return operateAndEdit(() => operateOn(row, base, whole, operations), (answer) => {
+      const added = answer.rows.find((each) => each.id !== row.id && each.previous === row.id);
+      studio.edit(model.byId.get(added?.id), "source", 0);
+    });
   }
-  async function merge() {
+  function merge() {
     const row = current();
     const before = neighbor(row, "source", -1);
     if (!before) return studio.say("There is no line before.");
     const { base, text } = typed(row);
     const whole = studio.tidy(text);
     studio.cancel();
-    const answer = await operateOn(row, base, whole, () => {
+    const operations = () => {
       if (!model.byId.has(before.id)) return null;
       return [...replaced(row, base, whole), { op: "merge", ids: [before.id, row.id] }];
+    };
+    return operateAndEdit(() => operateOn(row, base, whole, operations), () => {
+      studio.edit(before, "source", before.text.length - whole.length);
     });
-    if (answer) studio.edit(before, "source", before.text.length - whole.length);
-    return undefined;
   }
   // An operation on a text that someone else has changed is not made: the text is saved as any other, with a choice.
   async function operateOn(row, base, text, build) {
@@ -120,9 +148,10 @@
     studio.commit();
     const { deleted } = row;
     const op = deleted ? "restore" : "delete";
+    const isHere = stayer();
     await studio.operate(() => (model.byId.has(row.id) && row.deleted === deleted ? [{ op, ids: [row.id] }] : null));
     studio.say(deleted ? "Line restored." : "Line deleted. Dubs and captions leave it out.");
-    focus(row, "source");
+    if (isHere()) focus(row, "source");
     showDeletion();
   }
   function showDeletion() {
@@ -131,9 +160,10 @@
   }
   async function walk(path, done) {
     studio.commit();
+    const isHere = stayer();
     const answer = await studio.walk(path, done);
     const first = answer?.rows.find((each) => model.byId.has(each.id));
-    if (first) focus(model.byId.get(first.id), "source");
+    if (first && isHere()) focus(model.byId.get(first.id), "source");
   }
 
   // Speakers
@@ -217,5 +247,5 @@
 
   studio.report("");
   studio.enqueue(studio.load).catch((error) => studio.report(error.message));
-  Object.assign(studio, { run, move, turn, focus, here: () => here });
+  Object.assign(studio, { run, move, turn, focus, typeAhead, here: () => here });
 })();

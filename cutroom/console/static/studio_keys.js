@@ -15,6 +15,7 @@
     const open = studio.current();
     if (open?.field === event.target) return isCommand ? inFieldWithCommand(event, open) : inField(event, open);
     if (event.target.matches(FIELDS)) return false;
+    if (event.key.length === 1 && !isCommand && !event.altKey && studio.typeAhead(event.key)) return true;
     if (isCommand) return onHistory(event);
     if (event.altKey) return false;
     return outside(event);
