@@ -38,6 +38,7 @@ from cutroom.console.pages.reviews import comments as review_comments
 from cutroom.console.pages.reviews import guest_entry, presence
 from cutroom.console.pages.reviews import links as review_links
 from cutroom.console.pages.studio import edits as studio_edits
+from cutroom.console.pages.studio import speech as studio_speech
 from cutroom.console.pages.studio import views as studio
 
 
@@ -65,6 +66,7 @@ def console_routes() -> list[BaseRoute]:
         *video_editing.ROUTES,
         *studio.ROUTES,
         *studio_edits.ROUTES,
+        *studio_speech.ROUTES,
         *orders.ROUTES,
         *job_actions.ROUTES,
         *product_deletion.ROUTES,

@@ -212,6 +212,8 @@
     speaker: chooseSpeaker,
     playOriginal: () => current() && studio.playOriginal(current()),
     playDub: () => current() && studio.playDub(current()),
+    preview: () => studio.preview(current()),
+    wordings: () => studio.wordings(current()),
     nextStale: () => nextWith("stale", "Nothing is out of date."),
     nextReview: () => nextWith("review", "Nothing is to be reviewed."),
     regenerate: () => studio.regenerate(),

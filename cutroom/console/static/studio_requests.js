@@ -130,5 +130,5 @@
   }, 1_000);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) syncSoon(); });
 
-  Object.assign(studio, { StudioError, enqueue, post, apply, applyOwn, sync, syncSoon, load });
+  Object.assign(studio, { StudioError, enqueue, get, post, apply, applyOwn, sync, syncSoon, load });
 })();

@@ -1,12 +1,12 @@
 """Changes from the studio: each calls an operation of the API, and returns the rows that are different now."""
 
-import json
 from collections.abc import Collection
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
 from cutroom.console.framework.page_context import PageContext, page, parse
+from cutroom.console.pages.studio.bodies import read_document
 from cutroom.console.pages.studio.loading import chosen, load_changes
 from cutroom.console.pages.studio.tracks import StudioChoice
 from cutroom.errors import invalid_field, not_found
@@ -22,26 +22,26 @@ from cutroom.reviews.rules import GuestRole
 
 async def edit_transcript(context: PageContext) -> Response:
     """Applies operations of the API to a revision of the transcript."""
-    edit = parse(TranscriptEdit, _document(context))
+    edit = parse(TranscriptEdit, read_document(context))
     await context.call_operation(transcripts.edit_transcript, _video_id(context), edit)
     return await _changes(context, since=edit.revision)
 
 
 async def undo(context: PageContext) -> Response:
-    guard = parse(RevisionGuard, _document(context))
+    guard = parse(RevisionGuard, read_document(context))
     await context.call_operation(transcripts.undo_edit, _video_id(context), guard)
     return await _changes(context, since=guard.revision)
 
 
 async def redo(context: PageContext) -> Response:
-    guard = parse(RevisionGuard, _document(context))
+    guard = parse(RevisionGuard, read_document(context))
     await context.call_operation(transcripts.redo_edit, _video_id(context), guard)
     return await _changes(context, since=guard.revision)
 
 
 async def edit_line(context: PageContext) -> Response:
     """Sets the text of a line. Without a text it returns to the translation; the same text again confirms it."""
-    given, choice = _document(context), await _track(context)
+    given, choice = read_document(context), await _track(context)
     line_id, text, revision = given.get("id"), given.get("text"), given.get("revision")
     video_id = _video_id(context)
     if choice.kind.is_dub:
@@ -59,7 +59,7 @@ async def edit_line(context: PageContext) -> Response:
 
 async def regenerate(context: PageContext) -> Response:
     """Starts the job that the button shows, at its price: a newer revision of either is a conflict."""
-    given, choice = _document(context), await _track(context)
+    given, choice = read_document(context), await _track(context)
     video_id, body = _video_id(context), {name: given.get(name) for name in ("revision", "transcriptRevision")}
     if choice.kind.is_dub:
         product = DubProduct(choice.kind.value)
@@ -74,17 +74,6 @@ async def regenerate(context: PageContext) -> Response:
 def _video_id(context: PageContext) -> str:
     video_id: str = context.request.path_params["video_id"]
     return video_id
-
-
-def _document(context: PageContext) -> dict[str, Any]:
-    """The JSON object in the field `body`."""
-    try:
-        document = json.loads(context.form.text("body"))
-    except ValueError as error:
-        raise invalid_field("body", "This is not a JSON document.") from error
-    if not isinstance(document, dict):
-        raise invalid_field("body", "This must be a JSON object.")
-    return document
 
 
 def _seen(given: dict[str, Any]) -> int:

@@ -75,7 +75,7 @@ def dub_line(segment: DubSegment) -> StudioLine:
         _marks(segment.stale, _DUB_REASONS, needs_review=segment.review),
         (published.start, round(published.start + published.duration, 3)) if published else None,
         published.text if published and segment.text is None else None,
-        segment.model_dump(mode="json", by_alias=True).get("fit"),
+        segment.fit.model_dump(mode="json", by_alias=True) if segment.fit else None,
     )
 
 

@@ -180,6 +180,22 @@ async def test_stale_lines_are_regenerated_at_the_price_on_the_button(
     assert before - after == round(float(price[1]) * 1000)
 
 
+async def test_lines_say_what_fits_and_have_previews_and_wordings(browser: Browser, video: StudioVideo) -> None:
+    line = (await rows(browser, video, "pt"))["rows"][0]["line"]
+    assert set(line["fit"]) == {"availableSeconds", "secondsPerCharacter"}
+    body = {"id": line["id"], "text": "Na verdade, nós vamos em seguida, em seguida."}
+    found = await changed(browser, f"{video.path}/wordings?lang=pt", body)
+    assert (found["segmentId"], found["text"]) == (line["id"], body["text"])
+    preview = await changed(browser, f"{video.path}/preview?lang=pt", body)
+    asked = {"lang": "pt", "line": line["id"], "preview": preview["id"]}
+    again = await browser.get(f"{video.path}/preview", params=asked, headers=JSON)
+    assert (preview["status"], again.json()["id"]) == ("queued", preview["id"])
+    for path in ("wordings?lang=pt", "preview?lang=pt"):
+        assert (await send(browser, f"{video.path}/{path}", {"id": 1})).status_code == 400
+        assert (await send(browser, f"{video.path}/{path}", {"id": "l0"})).status_code == 404
+    assert (await send(browser, f"{video.path}/wordings?lang=es", {"id": "s1"})).status_code == 404
+
+
 async def test_viewers_read_and_cannot_edit(
     accounts: Accounts, sign_in: SignIn, person: Person, video: StudioVideo
 ) -> None:
@@ -200,7 +216,7 @@ async def test_viewers_read_and_cannot_edit(
 @pytest.mark.parametrize("field", ["", "[", "[]", "null", '"a"'])
 async def test_malformed_bodies_are_refused(browser: Browser, video: StudioVideo, field: str) -> None:
     headers = {**JSON, "x-csrf-token": await browser.token()}
-    for name in ("transcript", "undo", "redo", "line?lang=pt", "regenerate?lang=pt"):
+    for name in ("transcript", "undo", "line?lang=pt", "regenerate?lang=pt", "preview?lang=pt", "wordings?lang=pt"):
         response = await browser.client.post(f"{video.path}/{name}", data={"body": field}, headers=headers)
         assert response.status_code == 400, name
 
