@@ -5,6 +5,7 @@ import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from cutroom.engines.translation.port import Route, Translator
 from cutroom.engines.translation.routing import reachable_languages
@@ -90,6 +91,7 @@ class AvailableVoice:
     age: str
 
 
+@lru_cache(maxsize=1024)
 def stock_voice_id(engine: str, name: str) -> str:
     """Derives the id from engine and voice name, so that it is the same in every installation."""
     number = int.from_bytes(hashlib.sha256(f"{engine}/{name}".encode()).digest())

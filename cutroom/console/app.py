@@ -37,6 +37,9 @@ from cutroom.console.pages.oauth import apps, consent, tokens
 from cutroom.console.pages.reviews import comments as review_comments
 from cutroom.console.pages.reviews import guest_entry, presence
 from cutroom.console.pages.reviews import links as review_links
+from cutroom.console.pages.studio import edits as studio_edits
+from cutroom.console.pages.studio import speech as studio_speech
+from cutroom.console.pages.studio import views as studio
 
 
 class ImmutableStaticFiles(StaticFiles):
@@ -61,6 +64,9 @@ def console_routes() -> list[BaseRoute]:
         *video.ROUTES,
         *live.ROUTES,
         *video_editing.ROUTES,
+        *studio.ROUTES,
+        *studio_edits.ROUTES,
+        *studio_speech.ROUTES,
         *orders.ROUTES,
         *job_actions.ROUTES,
         *product_deletion.ROUTES,

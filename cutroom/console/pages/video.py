@@ -125,7 +125,7 @@ async def _whole_page(context: PageContext, view: VideoView, shown: Mapping[str,
         "video/page.html",
         **{**shown, **await load_heading(context, video)},
         is_reloaded=False,
-        media_url=_media_url(context, video),
+        media_url=media_url(context, video),
         start=context.request.query_params.get("t", ""),
         starts=[each.start for each in view.transcript.segments or [] if not each.deleted],
     )
@@ -135,13 +135,13 @@ async def _whole_page(context: PageContext, view: VideoView, shown: Mapping[str,
     return response
 
 
-def _media_url(context: PageContext, video: Video) -> str | None:
+def media_url(context: PageContext, video: Video) -> str | None:
     """URL of the original file, played until the stream is ready; None if it is deleted or the library suspended."""
-    if context.me.principal.suspended or video.status != "ready":
+    if context.principal.suspended or video.status != "ready":
         return None
     if video.original_deleted_at is not None and video.url is None:
         return None
-    return context.runtime.storage.read_url(source_path(context.me.principal.library_id, video.id))
+    return context.runtime.storage.read_url(source_path(context.principal.library_id, video.id))
 
 
 ROUTES = [

@@ -105,8 +105,20 @@
       if (start > 0) seek(start);
     }, { once: true });
     if (live().manifest) load();
-    const tick = () => { follow(); requestAnimationFrame(tick); };
-    requestAnimationFrame(tick);
+    // Frames are drawn while something plays only: a page that is typed in has better use for them.
+    let isTicking = false;
+    const tick = () => {
+      follow();
+      isTicking = !player.paused;
+      if (isTicking) requestAnimationFrame(tick);
+    };
+    player.addEventListener("play", () => {
+      if (!isTicking) requestAnimationFrame(tick);
+      isTicking = true;
+    });
+    for (const kind of ["seeked", "timeupdate", "loadedmetadata"]) player.addEventListener(kind, follow);
+    window.addEventListener("resize", follow);
+    follow();
   }
 
   // Switches to adaptive streaming at the current position; falls back to the original file.
@@ -145,7 +157,7 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    if (!player || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select, video, audio, summary")) return;
+    if (!player || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select, video, audio, summary")) return;
     if (event.key === " " && !event.target.matches("button, a")) {
       event.preventDefault();
       if (player.paused) player.play(); else player.pause();

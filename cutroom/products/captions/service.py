@@ -154,6 +154,19 @@ async def save_captions(
     )
 
 
+async def list_caption_languages(connection: Connection, library_id: str, video_id: str) -> list[str]:
+    """The languages of the finished translated captions of a video."""
+    rows = await connection.fetch(
+        """SELECT c.language FROM captions c JOIN jobs j
+               ON j.library_id = c.library_id AND j.id = 'captions_' || c.video_id || '_' || c.language
+            WHERE c.library_id = $1 AND c.video_id = $2 AND j.status = 'ready' AND j.output_deleted_at IS NULL
+            ORDER BY c.language""",
+        library_id,
+        video_id,
+    )
+    return [row["language"] for row in rows]
+
+
 async def discard(connection: Connection, job: EndedJob) -> None:
     """Removes captions that were stored, but whose job has not become ready. A regeneration has changed nothing."""
     if job.key.revision is not None:

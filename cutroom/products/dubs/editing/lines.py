@@ -35,6 +35,8 @@ class LineEdits:
     take: ChosenTake | None = None
 
     def to_row(self) -> dict[str, Any]:
+        if self is NO_EDITS:  # of nearly all lines
+            return {}
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @classmethod
