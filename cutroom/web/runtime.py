@@ -17,7 +17,7 @@ from cutroom.platform.db import Database
 from cutroom.platform.key_ring import REFRESH_SECONDS, followed_key_ring
 from cutroom.platform.messages.broadcast import Broadcaster
 from cutroom.platform.messages.changes import ChangeHub
-from cutroom.platform.presence import Presence
+from cutroom.platform.presence.present_people import Presence
 from cutroom.platform.process.health import PostgresCheck, Readiness
 from cutroom.platform.redis import BatchingRedis
 from cutroom.platform.secret_box import SecretBox

@@ -8,6 +8,7 @@ from cutroom.library.rules import character_path, poster_path, source_path, uplo
 from cutroom.products.catalog import PRODUCTS
 from cutroom.products.downloads.service import download_path
 from cutroom.products.dubs.artifacts import DubRef
+from cutroom.products.dubs.editing.takes.service import takes_path
 from cutroom.products.dubs.script import DubScript
 from cutroom.products.ingest.activities import _chunk_path
 from cutroom.products.playback.service import playback_path
@@ -61,6 +62,7 @@ PATHS = [
     (DUB.shared_path("loudness/all.json"), OUTPUT),
     (DUB.shared_path("pitch/key.json"), OUTPUT),
     (DUB.shared_path("mixed/key.flac"), INTERMEDIATE),
+    (takes_path(L, V, "preview", "take-1.pcm"), INTERMEDIATE),
     (DUB.background_path(SCRIPT, 0), OUTPUT),
     (DUB.speech_path(SCRIPT, 0), OUTPUT),
     (DUB.powers_path(SCRIPT, 0), OUTPUT),
@@ -114,7 +116,7 @@ def test_every_module_that_builds_a_path_is_covered() -> None:
         "products/downloads/service.py",
         "products/dubs/service.py",
         "products/ingest/activities.py",
-        "products/playback/activities.py",
+        "products/playback/plan.py",
         "products/playback/service.py",
         "products/hosting/activities.py",
         "products/shorts/activities.py",

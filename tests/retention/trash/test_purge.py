@@ -29,6 +29,8 @@ KEPT_TABLES = {"jobs", "escrow_lines"}
 # Values that check constraints ask for.
 CHECKED = {
     "output_copies.status": "pending",
+    "cast_appearances.source": "confirmed",
+    "cast_appearances.embedding_status": "none",
     "review_comments.author_kind": "guest",
     "review_links.role": "view",
     "sources.type": "https",

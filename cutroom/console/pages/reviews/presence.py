@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from cutroom.console.framework.page_context import PageContext, page
 from cutroom.library.service import get_video
-from cutroom.platform.presence import PresentPerson
+from cutroom.platform.presence.present_people import PresentPerson
 from cutroom.reviews.rules import GuestRole
 
 MAX_SHOWN = 20

@@ -14,7 +14,7 @@ from cutroom.web.schema import ApiModel, Omittable, PricedRequest
 class RecognitionRequest(PricedRequest):
     """In which language to recognize the speech of a video again."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"revision": 1, "language": "pt"}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"revision": 4}]})
 
     revision: Revision
     language: Annotated[
