@@ -38,6 +38,7 @@ async def add_video(runtime: Runtime, library_id: str) -> str:
 
 
 # Guests have no event stream, and a poll says that they are still there.
+STUDIO = 'id="studio-live"'  # its script reads what has changed, and keeps what is being typed
 POLLING = {"comment_list.html", "presence.html"}
 
 
@@ -46,7 +47,7 @@ def test_every_live_section_reloads_itself_and_none_polls() -> None:
     for path in TEMPLATES.rglob("*.html"):
         text = path.read_text()
         assert path.name in POLLING or "every " not in "".join(re.findall(r'hx-trigger="[^"]*"', text)), path
-        sections += [(path, each) for each in _SECTION.findall(text)]
+        sections += [(path, each) for each in _SECTION.findall(text) if STUDIO not in each]
     assert len(sections) >= 8
     for path, each in sections:
         assert re.search(r' id="\w[\w-]*"', each), path

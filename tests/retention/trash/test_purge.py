@@ -67,6 +67,8 @@ def value_of(column: "Column[Any]") -> Any:  # noqa: ANN401 (a column's value)
 
 async def fill(accounts: Accounts, library_id: str, video_id: str) -> None:
     """Insert a row of the video into every table of the schema that has a column for one."""
+    member = {"library_id": library_id, "id": new_id(), "name": "Ana", "created_at": system_clock()}
+    await insert(accounts.connection, "cast_members", member)
     for table in METADATA.sorted_tables:
         if "video_id" not in table.columns or table.name in KEPT_TABLES:
             continue
@@ -76,6 +78,8 @@ async def fill(accounts: Accounts, library_id: str, video_id: str) -> None:
             if not (column.nullable or column.server_default is not None or column.identity is not None)
             or column.name == "completed_at"
         }
+        if "member_id" in row:
+            row["member_id"] = member["id"]
         await insert(accounts.connection, table.name, row | {"library_id": library_id, "video_id": video_id})
 
 
