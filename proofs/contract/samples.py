@@ -323,8 +323,8 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     ],
     "GET /videos/{videoId}/comments/{commentId}": [Sample(), Sample(of="a new comment"), Sample(caller="a member")],
     "PATCH /videos/{videoId}/comments/{commentId}": [
-        Sample({"resolved": True}, of="a new comment"),
         Sample({"text": "Softer.", "resolved": False}),
+        Sample({"resolved": True}, of="a new comment"),
     ],
     "DELETE /videos/{videoId}/comments/{commentId}": [Sample(of="a new comment", status=204)],
     "GET /cast/members": [Sample(), Sample(caller="a member")],
@@ -334,8 +334,8 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     ],
     "GET /cast/members/{memberId}": [Sample(), Sample(of="a new cast member"), Sample(caller="a member")],
     "PATCH /cast/members/{memberId}": [
-        Sample({"name": "Ana Duarte"}, of="a new cast member"),
-        Sample({"voices": {}}, caller="a member"),
+        Sample({"name": "Ana D."}),
+        Sample({"voices": {}}, of="a new cast member", caller="a member"),
     ],
     "DELETE /cast/members/{memberId}": [Sample(of="a new cast member", status=204)],
     "GET /cast/members/{memberId}/appearances": [

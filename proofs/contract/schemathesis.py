@@ -34,6 +34,8 @@ EXTRA_RULES = {
     "undoEdit": "names of unknown fields contain no NUL character",
     "redoEdit": "names of unknown fields contain no NUL character",
     "importTranscript": "the content is of its format, and is what is said in the recording",
+    "editOptimizedTranscript": "segments exist",
+    "importCaptions": "the content is of its format, and has cues",
     "recognizeTranscript": "the language can be recognized",
     "restoreRevision": "names of unknown fields contain no NUL character",
     "listSegments": "the dub is finished",

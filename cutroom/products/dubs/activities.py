@@ -81,8 +81,16 @@ class DubActivities:
     pause_for_voice: Callable[[], Awaitable[None]]  # between lines and chunks, while interactive speech is synthesized
 
     @activity.defn(name="plan_dub")
-    async def plan_dub(self, job: JobRef, dub: DubRef, options: DubTextOptions = DEFAULT_OPTIONS) -> DubPlan:
+    async def plan_dub(self, job: JobRef, dub: DubRef) -> DubPlan:
         """Translate the transcript into lines with their slots, and store the script."""
+        return await self._plan(job, dub, DEFAULT_OPTIONS)
+
+    @activity.defn(name="plan_dub_texts")
+    async def plan_dub_texts(self, job: JobRef, dub: DubRef, options: DubTextOptions) -> DubPlan:
+        """Plan a dub whose texts are chosen; a worker of 0.1.0 leaves it to a newer one."""
+        return await self._plan(job, dub, options)
+
+    async def _plan(self, job: JobRef, dub: DubRef, options: DubTextOptions) -> DubPlan:
         async with self._step(job, "translating", progress=progress.TRANSLATION) as report_progress:
             async with self.database.transaction(job.library_id) as connection:
                 loaded = await load_dub_source(connection, dub, options)

@@ -31,6 +31,7 @@ def register(context: WorkerContext) -> Activities:
         TaskQueue.VOICE: [takes.speak_takes],
         TaskQueue.SPEECH: [
             dubs.plan_dub,
+            dubs.plan_dub_texts,
             dubs.separate_dub_chunks,
             dubs.assign_voices,
             dubs.synthesize_lines,

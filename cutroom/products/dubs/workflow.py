@@ -74,10 +74,10 @@ async def remake_lines(job: JobRef, dub: DubRef, request: RedubRequest) -> dict[
 
 
 async def make_dub(job: JobRef, dub: DubRef, options: DubTextOptions = DEFAULT_OPTIONS) -> dict[str, Any]:
-    if options == DEFAULT_OPTIONS:  # as a worker of 0.1.0 runs it
+    if options == DEFAULT_OPTIONS:  # a worker of 0.1.0 can plan it
         plan = await speech.run(DubActivities.plan_dub, job, dub)
     else:
-        plan = await speech.run(DubActivities.plan_dub, job, dub, options)
+        plan = await speech.run(DubActivities.plan_dub_texts, job, dub, options)
     await speech.run(DubActivities.separate_dub_chunks, job, dub, FIRST_CHUNK)
     if dub.product == "premium":  # cloning needs the isolated speech of every chunk
         await _separate_remaining(job, dub, plan)

@@ -131,6 +131,7 @@ class Regenerator(DubbedVideo):
             task_queue=TaskQueue.SPEECH,
             activities=[
                 dubs.plan_dub,
+                dubs.plan_dub_texts,
                 dubs.separate_dub_chunks,
                 dubs.assign_voices,
                 dubs.synthesize_lines,

@@ -1,5 +1,5 @@
 """A dub that is made by workers with stub engines."""
 
-from tests.products.dubs.editing.conftest import regenerator
+from tests.products.dubs.editing.conftest import dub_stage, regenerator
 
-__all__ = ["regenerator"]
+__all__ = ["dub_stage", "regenerator"]
