@@ -335,7 +335,8 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /cast/members/{memberId}": [Sample(), Sample(of="a new cast member"), Sample(caller="a member")],
     "PATCH /cast/members/{memberId}": [
         Sample({"name": "Ana D."}),
-        Sample({"voices": {}}, of="a new cast member", caller="a member"),
+        Sample({"name": "Ana Duarte"}, of="a new cast member"),
+        Sample({"voices": {}}, caller="a member"),
     ],
     "DELETE /cast/members/{memberId}": [Sample(of="a new cast member", status=204)],
     "GET /cast/members/{memberId}/appearances": [
