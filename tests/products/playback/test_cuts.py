@@ -191,7 +191,8 @@ async def test_what_cannot_be_cut_is_refused(stage: CutStage, accounts: Accounts
     response = await stage.api.post(f"/videos/{stage.video.video_id}/downloads", json=body | {"uncut": True})
     assert response.status_code == 202
     await accounts.connection.execute(
-        "UPDATE jobs SET status = 'processing', finished_at = NULL WHERE type = 'transcript'"
+        "UPDATE jobs SET status = 'processing', finished_at = NULL WHERE id = $1",
+        f"transcript_{stage.video.video_id}",
     )
     response = await stage.api.post(stage.url, json={"uncut": True})
     assert (response.status_code, response.json()["error"]["details"]["reason"]) == (409, "transcript")
