@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutroom.products.transcripts.document import DocumentSegment, DocumentWord, TranscriptDocument, document_of
-from cutroom.products.transcripts.editing.splitting import anchored, fit_words, words_within
+from cutroom.products.transcripts.editing.splitting import fit_words, words_within
 from cutroom.products.transcripts.segmentation import TimedWord, TranscriptSegment
 
 MAX_UNPUBLISHED = 50  # revisions; the alignment of one that is not the newest is left out before
@@ -76,19 +76,14 @@ def with_words(
     words: Sequence[TimedWord],
     aligned: Mapping[int, Sequence[DocumentWord]],
 ) -> list[TranscriptSegment]:
-    """The segments with their words: aligned ones by their position, others as they are known or estimated.
-
-    In an edited segment, words that it had before keep their times, which were recognized with more context.
-    """
+    """The segments with their words: aligned ones by their position, others as they are known or estimated."""
     return [
         TranscriptSegment(
             row["start"],
             row["end"],
             row["speaker"],
             row["text"],
-            tuple(anchored(aligned[at], words_within(words, row["start"], row["end"])))
-            if at in aligned
-            else words_of_row(row, words, 0),
+            tuple(aligned[at]) if at in aligned else words_of_row(row, words, 0),
             row["deleted"],
         )
         for at, row in enumerate(rows)

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from cutroom.products.transcripts.document import DocumentSegment, DocumentWord, rounded
@@ -10,7 +10,6 @@ from cutroom.products.transcripts.segmentation import TimedWord
 from cutroom.products.transcripts.text_units import split_word
 
 MIN_PART_SECONDS = 0.001
-MIN_WORD_SECONDS = 0.04
 MAX_WORD_COLUMNS = 100
 MAX_WORD_SECONDS = 30.0  # the window of a recognizer
 
@@ -58,34 +57,6 @@ def fit_words(text: str, start_seconds: float, end_seconds: float, *, known: Seq
         end = times[until][0] if until < len(units) else end_seconds
         words += _spread(units[at:until], begin, max(begin, end))
         at = until
-    return words
-
-
-def anchored(aligned: Sequence[DocumentWord], known: Sequence[TimedWord]) -> list[DocumentWord]:
-    """The words with the times of equal known ones; the others are moved between them.
-
-    Where there is no room between two known words, all words are as they were aligned.
-    """
-    if not aligned:
-        return []
-    begin, end = aligned[0].start_seconds, aligned[-1].end_seconds
-    times = _known_times([word.text for word in aligned], known, begin, end)
-    words: list[DocumentWord] = []
-    for at, word in enumerate(aligned):
-        later = next(((number, times[number][0]) for number in range(at, len(aligned)) if number in times), None)
-        left, limit = (later[0] - at, later[1]) if later is not None else (len(aligned) - at, end)
-        if at in times:
-            start, until = times[at]
-        else:
-            low = words[-1].start_seconds + MIN_WORD_SECONDS if words else begin
-            high = limit - left * MIN_WORD_SECONDS
-            if high < low:
-                return list(aligned)
-            start = rounded(min(max(word.start_seconds, low), high))
-            until = min(max(word.end_seconds, start + MIN_WORD_SECONDS), limit)
-        if words and words[-1].end_seconds > start:
-            words[-1] = replace(words[-1], end_seconds=start)
-        words.append(DocumentWord(word.text, start, rounded(until)))
     return words
 
 
