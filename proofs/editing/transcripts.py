@@ -16,8 +16,8 @@ from proofs.stage.word_comparison import compare_words, start_errors
 from tests.support.dub_stage import WAIT_SECONDS
 from tests.support.stage import Stage
 
-# The goal is 120. Three ways were measured: as it is now 140; with the 30 s that recognition pads to, no better; with the
-# times of unchanged words kept, 180. Words that a recognizer hears have 230: the limit is the attention of the base model.
+# The goal is 120. Measured: 140 as it is, no better with the 30 s that recognition pads to, and 180 with the times of
+# unchanged words kept. Recognized words have 230: the attention of the base model is the limit.
 MAX_ALIGN_MS = 160.0
 POLL_SECONDS = 0.2
 WRONG_EVERY = 3  # words
