@@ -18,10 +18,11 @@ from cutroom.engines.models.manifest_reader import load_manifest
 from cutroom.engines.models.store import ModelStore, installed_directions, installed_models
 from cutroom.engines.recognition.fallback import FallbackRecognizer
 from cutroom.engines.recognition.openai import OpenAiRecognizer
-from cutroom.engines.recognition.port import SpeechRecognizer, VoiceActivityDetector, WordAligner
+from cutroom.engines.recognition.port import SpeechRecognizer, UtteranceRecognizer, VoiceActivityDetector, WordAligner
 from cutroom.engines.recognition.silero import SileroVoiceActivityDetector
 from cutroom.engines.recognition.whisper import WhisperRecognizer
 from cutroom.engines.recognition.whisper_alignment import WhisperAligner
+from cutroom.engines.recognition.whisper_utterances import WhisperUtteranceRecognizer
 from cutroom.engines.separation.port import Denoiser, SourceSeparator
 from cutroom.engines.separation.spectral_gate import SpectralGate
 from cutroom.engines.separation.spleeter import SpleeterSeparator
@@ -93,10 +94,24 @@ class Engines:
     def word_aligner(self) -> WordAligner | None:
         """The first configured local ASR model that is installed; None without one: word times are then estimated."""
         for name in self._settings.asr_engines:
-            model = self._store.manifest.models.get(name)
-            if name != REMOTE and model is not None and self._store.has_any_file(model):
+            if self._is_local_recognizer(name):
                 return self._once(f"word aligner {name}", partial(self._word_aligner, name))
         return None
+
+    def utterance_recognizer(self) -> UtteranceRecognizer | None:
+        """The first configured ASR engine, if it is a local model that is installed."""
+        name = self._settings.asr_engines[0]
+        if not self._is_local_recognizer(name):
+            return None
+        return self._once(f"utterance recognizer {name}", partial(self._utterance_recognizer, name))
+
+    def _is_local_recognizer(self, name: str) -> bool:
+        model = self._store.manifest.models.get(name)
+        return name != REMOTE and model is not None and self._store.has_any_file(model)
+
+    def _utterance_recognizer(self, name: str) -> UtteranceRecognizer:
+        folder = self._store.path(name)
+        return WhisperUtteranceRecognizer(folder, cpu_threads=self._threads, device=self._device, name=name)
 
     def _word_aligner(self, name: str) -> WordAligner:
         return WhisperAligner(self._store.path(name), cpu_threads=self._threads, device=self._device, name=name)

@@ -95,8 +95,7 @@ async def _prove_one_word(
 ) -> None:
     """A new word in the transcript: one synthesis per language, the price of its time, the same samples elsewhere."""
     read, mixes = [await each.read() for each in dubs], [await each.mix() for each in dubs]
-    lines = read[0]["segments"]
-    segment = lines[len(lines) // 2]["segmentIds"][0]
+    segment = _typical_segment(read)
     text = (await _texts(dubs[0]))[segment]
     changed_text = " ".join([*text.split()[:-1], NEW_WORD]) + text[len(text.rstrip(".?!")) :]
     edit = {"op": "replaceText", "id": segment, "text": changed_text}
@@ -135,6 +134,20 @@ async def _prove_one_word(
         line_ids_kept=kept,
     )
     await _prove_starts(report, changed[0].read, max(each.start_error_ms for each in changed))
+
+
+def _typical_segment(read: Sequence[dict[str, Any]]) -> str:
+    """The segment whose lines are closest to the median length of a line, in each dub."""
+    lengths = [
+        {line["segmentIds"][0]: line["end"] - line["start"] for line in each["segments"] if "published" in line}
+        for each in read
+    ]
+    medians = [float(np.median(list(each.values()))) for each in lengths]
+
+    def distance(segment: str) -> float:
+        return max(abs(each[segment] - median) for each, median in zip(lengths, medians, strict=True))
+
+    return min(sorted(set.intersection(*map(set, lengths))), key=distance)
 
 
 async def _texts(edited: EditedDub) -> dict[str, str]:

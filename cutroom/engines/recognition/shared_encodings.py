@@ -16,6 +16,7 @@ class EncodingModel(Protocol):
 
     model: Any  # of CTranslate2
     feature_extractor: Any
+    hf_tokenizer: Any
     supported_languages: list[str]
 
     def encode(self, features: Any) -> Any:  # noqa: ANN401 - of faster-whisper

@@ -217,6 +217,16 @@ def load_whisper(
     return model, faster_whisper.BatchedInferencePipeline(model)
 
 
+def tokenizer_for(model: "EncodingModel", language: str, *, name: str) -> Any:  # noqa: ANN401 - of faster-whisper
+    """The tokenizer of a model for transcriptions in a language."""
+    from faster_whisper.tokenizer import Tokenizer  # type: ignore[import-untyped]  # noqa: PLC0415 - loads an engine
+
+    code = whisper_code(language)
+    if code is None or code not in model.supported_languages:
+        raise EngineError(f"The model {name} does not support the language {language}.")
+    return Tokenizer(model.hf_tokenizer, model.model.is_multilingual, task="transcribe", language=code)
+
+
 def _use_widest_vectors(cpu_info: Path = CPU_INFO) -> None:
     """Lets CTranslate2 use AVX-512, which it does only if the environment says so when it is first used."""
     if _cpu_features(cpu_info) >= AVX512:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cutroom.engines.errors import EngineError
 from cutroom.engines.models.device import Device
 from cutroom.engines.recognition.port import Word
-from cutroom.engines.recognition.whisper import WINDOW_SECONDS, load_whisper
-from cutroom.engines.recognition.whisper_languages import whisper_code
+from cutroom.engines.recognition.whisper import WINDOW_SECONDS, load_whisper, tokenizer_for
 from cutroom.engines.recognition.word_onsets import start_at_onsets
 from cutroom.engines.recognition.word_timestamps import RecognizedToken, align_words, uses_spaces
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
@@ -43,7 +42,7 @@ class WhisperAligner:
         seconds = len(samples) / SAMPLE_RATE
         if not MIN_SECONDS <= seconds <= WINDOW_SECONDS or not text.strip():
             return ()
-        tokenizer = self._tokenizer(language)
+        tokenizer = tokenizer_for(self._model, language, name=self.name)
         tokens = tokenizer.encode(" " + text.strip())
         if not tokens or len(tokens) > MAX_TOKENS:
             return ()
@@ -57,15 +56,6 @@ class WhisperAligner:
             raise EngineError(f"The model {self.name} failed to align.") from error
         words = align_words(_tokens(found), speech=[TimeSpan(0.0, seconds)], spaced=uses_spaces(language))
         return start_at_onsets(words, samples)
-
-    def _tokenizer(self, language: str) -> Any:  # noqa: ANN401 (of faster-whisper)
-        from faster_whisper.tokenizer import Tokenizer  # type: ignore[import-untyped]  # noqa: PLC0415 (loads an engine)
-
-        code = whisper_code(language)
-        if code is None or code not in self._model.supported_languages:
-            raise EngineError(f"The model {self.name} does not support the language {language}.")
-        multilingual = self._model.model.is_multilingual
-        return Tokenizer(self._model.hf_tokenizer, multilingual, task="transcribe", language=code)
 
 
 def _tokens(found: Sequence[dict[str, Any]]) -> list[RecognizedToken]:

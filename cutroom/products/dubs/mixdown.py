@@ -24,6 +24,7 @@ from cutroom.products.dubs.mixing import (
     render_speech,
     speech_level,
 )
+from cutroom.products.dubs.report import intelligibility
 from cutroom.products.dubs.script import AssignedVoice, DubChunk, DubLine, DubScript, PlacedLine, SynthesizedLine
 from cutroom.products.dubs.source_separation import source_levels
 from cutroom.products.dubs.synthesis import read_line
@@ -98,6 +99,29 @@ async def transcribe_lines(
     """The ASR text of each line, by line number."""
     speech = await _read_lines(artifacts, dub, lines, gain=1.0)
     return await asyncio.to_thread(_transcribe, engines, speech, start_seconds, dub.language, on_progress=on_progress)
+
+
+async def read_back(
+    artifacts: DubArtifacts, engines: Engines, *, dub: DubRef, lines: Sequence[PlacedLine]
+) -> dict[str, str]:
+    """The ASR text, by line number, of those lines that are read exactly as they are written.
+
+    Each is recognized by itself, which takes a fraction of the time. What is read differently says nothing about the
+    line: it has to be transcribed by the recognizer.
+    """
+    recognizer = await asyncio.to_thread(engines.utterance_recognizer)
+    if recognizer is None:
+        return {}
+    recognized: dict[str, str] = {}
+    for line, speech in await _read_lines(artifacts, dub, lines, gain=1.0):
+        recording = resample_speech(SynthesizedSpeech(speech, LINE_RATE), SAMPLE_RATE)
+        try:
+            text = await asyncio.to_thread(recognizer.transcribe, recording, language=dub.language)
+        except EngineError:
+            continue  # `transcribe_lines` says why
+        if text and intelligibility(line.text, text) == 1.0:
+            recognized[str(line.number)] = text
+    return recognized
 
 
 def _transcribe(

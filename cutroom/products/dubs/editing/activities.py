@@ -186,7 +186,8 @@ class RedubActivities:
         lines = read_lines(await self.artifacts.read(dub.path(LINES)))
         spoken = [each for each in schedule.lines if lines[each.number].work is LineWork.SPOKEN]
         async with self._step(job, "mixing", progress=progress.VERIFIED) as report_progress:
-            recognized: dict[str, str] = {}
+            recognized = await mixdown.read_back(self.artifacts, self.engines, dub=dub, lines=spoken)
+            spoken = [each for each in spoken if str(each.number) not in recognized]
             at = 0
             while at < len(spoken):
                 batch: list[PlacedLine] = []

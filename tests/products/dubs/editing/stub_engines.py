@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutroom.engines.errors import UnsuitableInputError
-from cutroom.engines.recognition.port import SpeechRecognizer, Transcription, VoiceActivityDetector, Word
+from cutroom.engines.recognition.port import (
+    SpeechRecognizer,
+    Transcription,
+    UtteranceRecognizer,
+    VoiceActivityDetector,
+    Word,
+)
 from cutroom.engines.registry import Engines
 from cutroom.engines.separation.port import SourceSeparator
 from cutroom.engines.synthesis.port import SpeechSynthesizer, StockVoice, SynthesizedSpeech
@@ -89,6 +95,20 @@ class CountingRecognizer:
         )
 
 
+@dataclass
+class FixedUtterances:
+    """Reads every utterance as one text, and counts them."""
+
+    text: str
+    name: str = "fixed"
+    max_seconds: float = 30.0
+    utterances: int = 0
+
+    def transcribe(self, samples: "Samples", *, language: str) -> str:  # noqa: ARG002 - the port's signature
+        self.utterances += 1
+        return self.text
+
+
 class NoIdentifier:
     """Cannot tell a language."""
 
@@ -105,6 +125,7 @@ class DubbingEngines(Engines):
         self.translator = PrefixTranslator()
         self.voice = ToneSynthesizer()
         self.ears = CountingRecognizer()
+        self.utterances: FixedUtterances | None = None
 
     def translators(self) -> Sequence[Translator]:
         return [self.translator]
@@ -118,6 +139,9 @@ class DubbingEngines(Engines):
 
     def recognizer(self) -> SpeechRecognizer:
         return self.ears
+
+    def utterance_recognizer(self) -> UtteranceRecognizer | None:
+        return self.utterances
 
     def language_identifier(self) -> LanguageIdentifier:
         return NoIdentifier()

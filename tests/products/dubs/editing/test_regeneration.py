@@ -9,7 +9,7 @@ from cutroom.capabilities.rules import stock_voice_id
 from cutroom.products.dubs.mixing import MIX_RATE
 from dev.scratch import Accounts
 from tests.products.dubs.editing.conftest import Regenerator
-from tests.products.dubs.editing.stub_engines import PREFIX
+from tests.products.dubs.editing.stub_engines import PREFIX, FixedUtterances
 
 if TYPE_CHECKING:
     from tests.support.dub_stage import AudioSamples
@@ -84,6 +84,24 @@ async def test_an_edited_transcript_changes_only_its_lines(regenerator: Regenera
     assert [each["start"] for each in read["segments"]] == [1.0, 1.667, 10.0, 50.0, 64.0]
     assert f"{PREFIX} A new line." in {each["published"]["text"] for each in read["segments"]}
     assert read["publishedTranscriptRevision"] == 3
+
+
+@pytest.mark.parametrize(
+    ("read", "spans", "score"),
+    [("agora diz, outra coisa", 0, 1.0), ("Agora vi outra coisa.", 1, 0.25)],
+    ids=["as it is written", "differently"],
+)
+async def test_a_line_that_is_read_as_it_is_written_is_not_transcribed_again(
+    regenerator: Regenerator, read: str, spans: int, score: float
+) -> None:
+    """The recognizer, which hears one other word, decides on every line that is read differently."""
+    line = next(each for each in (await regenerator.read())["segments"] if each["start"] == 30.0)
+    await regenerator.patch(1, {"id": line["id"], "text": "Agora diz outra coisa."})
+    regenerator.engines.utterances = FixedUtterances(read)
+    assert (await regenerator.regenerate())["status"] == "ready"
+    assert (regenerator.engines.utterances.utterances, regenerator.engines.ears.spans) == (1, spans)
+    dub = (await regenerator.api.get(f"/videos/{regenerator.video.video_id}/dubs/pt")).json()
+    assert [each["score"] for each in dub["sync"]["segments"] if each["start"] == 30.0] == [score]
 
 
 async def test_voice_gain_mute_and_original_sound(regenerator: Regenerator) -> None:
