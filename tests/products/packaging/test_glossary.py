@@ -1,6 +1,6 @@
 """Titles and descriptions spell the terms to keep of the glossary, and list those that they do not."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -26,7 +26,7 @@ OPTIONS = {
 }
 
 
-async def set_transcript(transcribed: TranscribedVideo, texts: list[str]) -> None:
+async def set_transcript(transcribed: TranscribedVideo, texts: Sequence[str]) -> None:
     rows = [
         {
             "start": at * SECONDS_EACH,

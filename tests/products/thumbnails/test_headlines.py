@@ -102,6 +102,8 @@ class OnlyTranslator(Engines):
 class Unsure:
     """Knows no language."""
 
+    name = "unsure"
+
     def identify(self, text: str) -> None:
         del text
 
