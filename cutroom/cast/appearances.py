@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import asyncpg
 
+from cutroom.cast.exclusions import allow_member, exclude_member
 from cutroom.cast.recognition import is_recognizing
 from cutroom.cast.rules import MAX_APPEARANCES, voice_for
 from cutroom.cast.schemas import CastAppearance
@@ -67,6 +68,7 @@ async def confirm_speaker(
     Where speakers are recognized, the voice print is pending afterwards. A print that exists or is being made stays.
     """
     await _lock_member(connection, library_id, member_id)
+    await allow_member(connection, library_id, member_id, video_id, speaker=speaker)
     is_opted_in = await is_recognizing(connection, library_id, video_id)
     existing = await _find(connection, library_id, video_id, speaker)
     if existing is not None:
@@ -74,6 +76,8 @@ async def confirm_speaker(
         is_same = existing["member_id"] == member_id and existing["source"] == "confirmed"
         if is_same and existing["embedding_status"] in states:
             return ConfirmedSpeaker(existing["id"], _appearance(existing))
+        if existing["member_id"] != member_id:
+            await exclude_member(connection, library_id, existing["member_id"], video_id, speaker=speaker, now=now)
         await _delete(connection, library_id, video_id, speaker)
     row = {
         "library_id": library_id,
@@ -129,12 +133,16 @@ async def _lock_member(connection: Connection, library_id: str, member_id: str) 
 
 
 async def delete_appearance(
-    connection: Connection, library_id: str, member_id: str, video_id: str, *, speaker: str
+    connection: Connection, library_id: str, member_id: str, video_id: str, *, speaker: str, now: datetime
 ) -> CastAppearance:
-    """The voice print made from it is erased as well; raises NOT_FOUND if the speaker is not this member."""
+    """The voice print made from it is erased as well, and the speaker is not recognized as this member again.
+
+    Raises NOT_FOUND if the speaker is not this member.
+    """
     existing = await _find(connection, library_id, video_id, speaker)
     if existing is None or existing["member_id"] != member_id:
         raise not_found()
+    await exclude_member(connection, library_id, member_id, video_id, speaker=speaker, now=now)
     await _delete(connection, library_id, video_id, speaker)
     return _appearance(existing)
 

@@ -1,4 +1,4 @@
-"""Tables of the cast, its appearances, and where speakers are recognized."""
+"""Tables of the cast, its appearances, where speakers are recognized, and comparisons of existing transcripts."""
 
 from typing import Any
 
@@ -69,4 +69,48 @@ class CastScopeRow(Table):
     library_id: Mapped[Id] = mapped_column(primary_key=True)
     id: Mapped[Id] = mapped_column(primary_key=True)
     folder_id: Mapped[Id | None]  # the whole library if it is null
+    created_at: Mapped[Instant]
+
+
+class CastRunRow(Table):
+    """A comparison of existing transcripts with the cast; the latest one of a library is kept."""
+
+    __tablename__ = "cast_runs"
+    __table_args__ = (
+        CheckConstraint("status IN ('running', 'finished')", name="status"),
+        ForeignKeyConstraint(["library_id", "folder_id"], ["folders.library_id", "folders.id"], ondelete="CASCADE"),
+    )
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    folder_id: Mapped[Id | None]  # whose videos are compared; those of the whole library if it is null
+    status: Mapped[str] = mapped_column(Text)
+    last_video_id: Mapped[Id | None]  # videos are compared in the order of their ids
+    videos_compared: Mapped[int] = mapped_column(server_default=text("0"))
+    videos_failed: Mapped[int] = mapped_column(server_default=text("0"))
+    speakers_recognized: Mapped[int] = mapped_column(server_default=text("0"))
+    created_at: Mapped[Instant]
+    updated_at: Mapped[Instant]
+    finished_at: Mapped[Instant | None]
+
+
+class CastExclusionRow(Table):
+    """A speaker of a video whom people have said is not a member of the cast."""
+
+    __tablename__ = "cast_exclusions"
+    __table_args__ = (
+        UniqueConstraint("library_id", "video_id", "speaker", "member_id", name="cast_exclusions_speaker_key"),
+        ForeignKeyConstraint(
+            ["library_id", "member_id"], ["cast_members.library_id", "cast_members.id"], ondelete="CASCADE"
+        ),
+        ForeignKeyConstraint(
+            ["library_id", "video_id"], ["transcripts.library_id", "transcripts.video_id"], ondelete="CASCADE"
+        ),
+    )
+
+    library_id: Mapped[Id] = mapped_column(primary_key=True)
+    id: Mapped[Id] = mapped_column(primary_key=True)
+    member_id: Mapped[Id]
+    video_id: Mapped[Id]
+    speaker: Mapped[str] = mapped_column(Text)
     created_at: Mapped[Instant]

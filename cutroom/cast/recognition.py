@@ -4,7 +4,9 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime
 
+from cutroom.cast.exclusions import forget_exclusions, list_exclusions
 from cutroom.cast.matching import CastVoice, RecognizedSpeaker
+from cutroom.cast.rules import MAX_APPEARANCES
 from cutroom.cast.schemas import CastRecognition, CastRecognitionState
 from cutroom.cast.sealed_embeddings import unseal_embedding
 from cutroom.library.folders import folders_around, require_folders, videos_inside
@@ -116,6 +118,7 @@ async def replace_recognized(
     await connection.execute(
         "DELETE FROM cast_appearances WHERE library_id = $1 AND video_id = $2", library_id, video_id
     )
+    await forget_exclusions(connection, library_id, video_id)  # of other speakers, with ids that are used again
     for each in recognized:
         row = confirmed.get(each.member_id) or {
             "id": new_id(),
@@ -130,3 +133,45 @@ async def replace_recognized(
             "cast_appearances",
             {**row, "library_id": library_id, "video_id": video_id, "speaker": each.speaker},
         )
+
+
+async def add_recognized(
+    connection: Connection, library_id: str, video_id: str, recognized: Sequence[RecognizedSpeaker], *, now: datetime
+) -> list[RecognizedSpeaker]:
+    """Store who was recognized in an existing transcript, whose row the caller has locked; return who was added.
+
+    Speakers who are a member already stay as they are, and so do those of whom people have said that they are not.
+    """
+    known = await connection.fetch(
+        "SELECT speaker, member_id FROM cast_appearances WHERE library_id = $1 AND video_id = $2", library_id, video_id
+    )
+    speakers, members = {row["speaker"] for row in known}, {row["member_id"] for row in known}
+    excluded = await list_exclusions(connection, library_id, video_id)
+    counts = await connection.fetch(
+        """SELECT member_id, count(*) AS appearances FROM cast_appearances
+           WHERE library_id = $1 AND member_id = ANY ($2::text[]) GROUP BY member_id""",
+        library_id,
+        [each.member_id for each in recognized],
+    )
+    full = {row["member_id"] for row in counts if row["appearances"] >= MAX_APPEARANCES}
+    added = [
+        each
+        for each in recognized
+        if each.speaker not in speakers
+        and each.member_id not in members | full
+        and (each.speaker, each.member_id) not in excluded
+    ]
+    for each in added:
+        row = {
+            "library_id": library_id,
+            "id": new_id(),
+            "member_id": each.member_id,
+            "video_id": video_id,
+            "speaker": each.speaker,
+            "source": "recognized",
+            "similarity": each.similarity,
+            "embedding_status": "none",
+            "created_at": now,
+        }
+        await insert(connection, "cast_appearances", row)
+    return added

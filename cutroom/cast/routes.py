@@ -130,10 +130,10 @@ async def delete_cast_appearance(
 ) -> None:
     """Says that the speaker is not this member, and erases the voice print that was made from it.
 
-    The name of the speaker in the transcript stays.
+    The name of the speaker in the transcript stays. A comparison of existing transcripts does not add it again.
     """
     removed = await appearances.delete_appearance(
-        call.connection, call.principal.library_id, member_id, video_id, speaker=speaker_id
+        call.connection, call.principal.library_id, member_id, video_id, speaker=speaker_id, now=call.now
     )
     call.record_change(before=removed.model_dump(mode="json", by_alias=True, include={"source", "embedding_status"}))
 

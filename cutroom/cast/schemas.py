@@ -154,3 +154,42 @@ class CastRecognitionState(ApiModel):
 
     recognize_speakers: bool = Field(description="In all videos of the library.")
     folder_ids: list[str] = Field(description="In videos of these folders and of the folders inside them.")
+
+
+class NewCastRecognitionRun(RequestModel):
+    """Which existing transcripts to compare with the cast."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"folderId": _ID}]})
+
+    folder_id: Annotated[
+        Omittable[ScopeFolderId],
+        Field(description="Compares videos of this folder and of the folders inside it; all videos if it is absent."),
+    ] = None
+
+
+class CastRecognitionRun(ApiModel):
+    """A comparison of existing transcripts with the cast, and how far it is."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "id": _ID,
+                    "status": "running",
+                    "videosCompared": 12,
+                    "videosFailed": 0,
+                    "speakersRecognized": 9,
+                    "createdAt": _TIME,
+                }
+            ]
+        }
+    )
+
+    id: str
+    status: Literal["running", "finished"]
+    folder_id: Annotated[Omittable[str], Field(description="Whose videos are compared; all if it is absent.")] = None
+    videos_compared: Annotated[int, Field(description="Videos in which all speakers were compared.")]
+    videos_failed: Annotated[int, Field(description="Videos whose speakers could not be compared.")]
+    speakers_recognized: Annotated[int, Field(description="Speakers who were given the name of a member.")]
+    created_at: datetime
+    finished_at: Omittable[datetime] = None

@@ -33,11 +33,15 @@ from cutroom.console.pages import (
     workspaces,
 )
 from cutroom.console.pages.accounts import account, passkeys, password_reset, second_factor, sessions
+from cutroom.console.pages.cast import member as cast_member
+from cutroom.console.pages.cast import members as cast_members
+from cutroom.console.pages.cast import speakers as cast_speakers
 from cutroom.console.pages.oauth import apps, consent, tokens
 from cutroom.console.pages.reviews import comments as review_comments
 from cutroom.console.pages.reviews import guest_entry, presence
 from cutroom.console.pages.reviews import links as review_links
 from cutroom.console.pages.studio import edits as studio_edits
+from cutroom.console.pages.studio import script as studio_script
 from cutroom.console.pages.studio import speech as studio_speech
 from cutroom.console.pages.studio import views as studio
 
@@ -67,6 +71,10 @@ def console_routes() -> list[BaseRoute]:
         *studio.ROUTES,
         *studio_edits.ROUTES,
         *studio_speech.ROUTES,
+        *studio_script.ROUTES,
+        *cast_members.ROUTES,
+        *cast_member.ROUTES,
+        *cast_speakers.ROUTES,
         *orders.ROUTES,
         *job_actions.ROUTES,
         *product_deletion.ROUTES,

@@ -6,7 +6,7 @@ from typing import Annotated
 from sqlalchemy import BigInteger, DateTime, Integer, MetaData, Text, text
 from sqlalchemy.orm import DeclarativeBase, mapped_column
 
-SCHEMA_REVISION = "0014"  # the migration that this version of the code needs
+SCHEMA_REVISION = "0015"  # the migration that this version of the code needs
 
 # Byte-order collation: ids sort by time and compare cheaply.
 Id = Annotated[str, mapped_column(Text(collation="C"))]

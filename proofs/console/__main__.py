@@ -13,6 +13,7 @@ from dev.fixtures.speech_clips import clips_folder, ensure_clips
 from dev.server import free_port
 from proofs.console import (
     account_steps,
+    cast_steps,
     editing_steps,
     library_steps,
     live_steps,
@@ -155,6 +156,8 @@ STEPS: tuple[tuple[str, Callable[[ConsoleStage], Awaitable[None]]], ...] = (
     ("synthesize a sentence and delete the voice", library_steps.synthesize_sentence),
     ("create a character from a photograph", library_steps.create_character),
     ("create and edit a brand voice", library_steps.create_brand_voice),
+    ("add a member of the cast, with a voice, who speaks in the video", cast_steps.set_up_cast),
+    ("make the optimized script, edit it, and use it for a dub", cast_steps.edit_script),
     ("connect an OAuth app to the workspace", connect_oauth_app),
     ("register a webhook and receive a test event", page_steps.receive_webhook),
     ("delete the video, undo it, and restore it from the trash", trash_steps.restore_video),

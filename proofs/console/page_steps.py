@@ -13,6 +13,7 @@ PATHS = (
     "/library",
     "/trash",
     "/voices",
+    "/cast",
     "/characters",
     "/brand-voices",
     "/credits",
@@ -87,11 +88,12 @@ async def visit_on_a_phone(console: ConsoleStage) -> None:
     await browser.page.set_viewport_size(PHONE)
     tabs = [f"/videos/{video_id}?tab={tab}" for tab in VideoTab]
     forms = (f"/videos/{video_id}/title", f"{console.ids['webhook']}/edit", console.ids["downloads"])
+    cast = (console.ids["member"], f"/videos/{video_id}/speakers", f"/videos/{video_id}/script")
     trashed = console.ids["trashed"]
     deletions = (f"/videos/{video_id}/delete", f"/trash/{trashed}/delete")
     notices = [f"/library?notice={notice}&video={trashed}" for notice in ("trashed", "in-trash")]
     filtered = (f"/library?q={MARKUP}", "/library?label=none")
-    for path in (*PATHS, console.ids["webhook"], *filtered, *forms, *deletions, *notices, *tabs):
+    for path in (*PATHS, console.ids["webhook"], *filtered, *forms, *cast, *deletions, *notices, *tabs):
         await browser.check_html(await browser.go(path))
         await browser.check_layout(f"{path} (phone)")
         assert not await browser.page.locator("img[src=x]").count(), path

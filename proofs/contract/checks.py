@@ -50,6 +50,7 @@ MISSING = {
     "POST /glossary/terms": {"term": "x", "language": "en", "keep": True, "folderId": "gone"},
     "POST /cast/members": {"name": "Ana", "folderId": "gone"},
     "PUT /cast/recognition": {"recognizeSpeakers": False, "folderIds": ["gone"]},
+    "POST /cast/recognition/run": {"folderId": "gone"},
     "POST /glossary/import": {"csv": "term,language,keep,folderId\nx,en,true,gone\n"},
 }
 # States in which products are still being made, so that they are not deleted or changed.

@@ -350,6 +350,8 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     f"DELETE {APPEARANCE}": [Sample(of="a new appearance", status=204)],
     "GET /cast/recognition": [Sample(), Sample(caller="a member")],
     "PUT /cast/recognition": [Sample({"recognizeSpeakers": False})],
+    "POST /cast/recognition/run": [Sample({}, of="a voice print", status=202)],
+    "GET /cast/recognition/run": [Sample(of="a voice print"), Sample(caller="a member")],
     "DELETE /videos/{videoId}": [
         Sample(of="a new video", status=204),
         Sample(of="a trashed video", status=204, query={"permanently": "true"}),

@@ -66,6 +66,7 @@ EXTRA_RULES = {
     "updateCastMember": "names have letters, and voices exist",
     "listCastMembers": "a page token is opaque",
     "listCastAppearances": "a page token is opaque",
+    "runCastRecognition": "a folder must exist",
     "createWebhookEndpoint": "the destination must be public",
     "updateVideo": "titles and labels must not be blank",
     "updateFolder": "names may be reserved or blank, a folder cannot be moved into itself, nesting is limited",

@@ -42,6 +42,7 @@ class StateFixtures:
             "many thumbnails": await self._many_thumbnails(),
             "a recognized speaker": await self.cast_appearance(source="recognized", similarity=0.81),
             "a failed voice print": await self.cast_appearance(embedding_status="failed", failure="too_little_speech"),
+            "a voice print": await self.cast_recognition(),
             "a failed export": {"exportId": await self.failed_export()},
         }
 
@@ -174,6 +175,14 @@ class StateFixtures:
         state = {"source": "confirmed", "embedding_status": "none"}
         await self._insert("cast_appearances", {**row, **state, **changes})
         return ids
+
+    async def cast_recognition(self) -> Ids:
+        """Speakers are recognized, a member has a voice print, and existing transcripts were compared with it."""
+        await self._insert("cast_scopes", {"id": new_id()})
+        now = system_clock()
+        run = {"id": new_id(), "status": "finished", "updated_at": now, "finished_at": now}
+        await self._insert("cast_runs", run)
+        return await self.cast_appearance(embedding_status="ready", engine="wespeaker", sealed_embedding=b"sealed")
 
     async def failed_export(self) -> str:
         export_id, now = new_id(), system_clock()

@@ -1,4 +1,7 @@
-"""Glossary: captions of real engines have the terms of a library's glossary, or list those that are missing."""
+"""Glossary: captions have the terms of a library's glossary, or list those that are missing; speakers return.
+
+Everything runs on real engines: those that translate, and those that transcribe, tell speakers apart and dub.
+"""
 
 import asyncio
 import sys
@@ -9,25 +12,30 @@ from typing import Any
 
 import httpx
 
+from cutroom.cast.matching import SpeakerVoice
+from cutroom.engines.diarization.embeddings import WeSpeakerEmbedder
 from proofs.captions.numbers import SECONDS_EACH, as_segments
 from proofs.captions.stage import CaptionsClient
+from proofs.glossary.cast_claims import claim_cast
 from proofs.glossary.expected import TERMS, ExpectedTerm, MarkedSentence, missing_terms, read_sentences, with_folder
+from proofs.glossary.returning_speaker import run_series
 from proofs.stage.report import Report, prove
-from proofs.stage.requirements import Needs
+from proofs.stage.requirements import Needs, models_dir
 from proofs.stage.subtitle_parsers import ParsedCue, download, with_pysubs2
 from proofs.stage.transcript_stage import open_client
+from tests.support.returning_voices import EPISODES, embed_episodes
 from tests.support.stage import open_stage
 from tests.support.transcribed_videos import insert_video
 
 LANGUAGES = ("pt", "es")
-ENVIRONMENT = {"CUTROOM_ASR_ENGINES": "whisper-tiny.en", "CUTROOM_SPEAKER_EMBEDDER": "none"}  # quick to load
+ENVIRONMENT = {"CUTROOM_ASR_ENGINES": "whisper-tiny.en"}  # quick to load
 MIN_TERMS, MIN_KEPT_SHARE = 60, 0.98
 WAIT_SECONDS, POLL_SECONDS = 120, 0.3
 Missing = dict[str, list[ExpectedTerm]]  # by language
 
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
-    """The short form makes captions without the glossary in one language only."""
+    """The short form makes captions without the glossary in one language only, and compares fewer voices."""
     compared = LANGUAGES[:1] if short else LANGUAGES
     sentences = read_sentences()
     with TemporaryDirectory() as name:
@@ -44,6 +52,8 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             with_glossary = await _caption(api, video_ids[1], LANGUAGES)
             missing_without = await _missing(client, video_ids[0], sentences, compared)
             missing = await _missing(client, video_ids[1], sentences, LANGUAGES)
+            with report.timed("episodes with a returning speaker"):
+                series = await run_series(stage, client, Path(name))
     said = sum(len(each.terms) for each in sentences)
     _claim_terms(report, imported, sentences)
     shares = [round(1 - sum(map(len, each.values())) / (said * len(each)), 3) for each in (missing, missing_without)]
@@ -56,9 +66,21 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
     unflagged = _claim_flags(report, missing, with_glossary)
     listed = sum(job["result"]["brokenTermCount"] for job in without)
     report.claim("broken terms of a video outside the folder", expected="0", measured=listed, holds=listed == 0)
+    with report.timed("returning voices"):
+        voices = await asyncio.to_thread(_embed_episodes, episodes=2 if short else EPISODES)
+    cast_wrong, cast_trials = claim_cast(report, series, voices)
     report.figures(
-        terms=imported["created"], violations_unflagged=unflagged, kept_share=shares[0], kept_share_without=shares[1]
+        cast_wrong=cast_wrong,
+        cast_trials=cast_trials,
+        terms=imported["created"],
+        violations_unflagged=unflagged,
+        kept_share=shares[0],
+        kept_share_without=shares[1],
     )
+
+
+def _embed_episodes(*, episodes: int) -> dict[tuple[str, int], SpeakerVoice]:
+    return embed_episodes(WeSpeakerEmbedder(models_dir() / "wespeaker-resnet34"), episodes=episodes)
 
 
 async def _insert_video(api: CaptionsClient, sentences: Sequence[MarkedSentence]) -> str:

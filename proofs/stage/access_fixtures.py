@@ -328,6 +328,7 @@ class LibraryFactory:
             ("videos", {**video, "id": new_id()}),
             *(("folders", {**base, "id": each, "name": marker, "depth": 1}) for each in (ids["folderId"], marker)),
             ("cast_scopes", {**base, "id": new_id(), "folder_id": marker}),
+            ("cast_runs", {**base, "id": new_id(), "status": "finished", "updated_at": base["created_at"]}),
             ("characters", {**base, "id": ids["characterId"], "name": marker}),
             ("character_images", image),
             ("brand_voices", {**base, "id": ids["brandVoiceId"], "name": marker, "guidelines": marker}),
@@ -372,6 +373,7 @@ class LibraryFactory:
             ("transcripts", transcript),
             *transcript_history.revisions_of(transcript, user_id=user_id),
             *(("cast_appearances", {**base, **_appearance(ids, speaker=each)}) for each in ("speaker_1", marker)),
+            ("cast_exclusions", {**base, **_exclusion(ids, speaker=marker)}),
             ("captions", captions),
             ("jobs", {**job, **captions_job, "finished_at": base["created_at"]}),
             # Its times are stale, which takes no translation.
@@ -457,8 +459,12 @@ def _segment(marker: str) -> dict[str, Any]:
 
 def _appearance(ids: Mapping[str, str], *, speaker: str) -> dict[str, Any]:
     """Columns of a speaker of the video who is a member of the cast."""
-    columns = {"id": new_id(), "member_id": ids["memberId"], "video_id": ids["videoId"], "speaker": speaker}
-    return {**columns, "source": "confirmed", "embedding_status": "none"}
+    return {**_exclusion(ids, speaker=speaker), "source": "confirmed", "embedding_status": "none"}
+
+
+def _exclusion(ids: Mapping[str, str], *, speaker: str) -> dict[str, Any]:
+    """Columns of a speaker of the video who is not a member of the cast."""
+    return {"id": new_id(), "member_id": ids["memberId"], "video_id": ids["videoId"], "speaker": speaker}
 
 
 def _term(marker: str) -> dict[str, Any]:

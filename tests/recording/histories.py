@@ -33,6 +33,7 @@ from cutroom.platform.ids import new_id
 from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import connect
 from cutroom.products.characters.service import DELETE_WORKFLOW, CharacterUpload, upload_images
+from cutroom.products.transcripts.recognition_runs.service import RUN_WORKFLOW, RecognitionRunRef
 from cutroom.products.transcripts.speaker_recognition.service import EMBED_WORKFLOW, SpeakerEmbeddingRef
 from dev.environment import PROJECT
 from dev.fixtures.photographs import ensure_photographs, photographs_folder
@@ -72,8 +73,8 @@ async def decrypted(codec: PayloadCodec, value: Any) -> Any:  # noqa: ANN401 (JS
     return plain
 
 
-async def save(client: Client, workflow_id: str, name: str) -> None:
-    history = await client.get_workflow_handle(workflow_id).fetch_history()
+async def save(client: Client, workflow_id: str, name: str, *, run_id: str | None = None) -> None:
+    history = await client.get_workflow_handle(workflow_id, run_id=run_id).fetch_history()
     codec = client.data_converter.payload_codec
     assert codec is not None
     text = json.dumps(scrub(await decrypted(codec, json.loads(history.to_json()))), indent=1)
@@ -195,6 +196,7 @@ async def record_speech(stage: Stage, client: Client, silent: str) -> None:
     await save(client, f"captions_{spoken}_pt", "captions-ready")
     await record_alignment(stage, client, spoken)
     await record_speaker_embedding(stage, client)
+    await record_recognition_run(stage, client)
     await record_script(stage, client, spoken)
     await record_caption_edits(stage, client, spoken)
     await record_voices(stage, client, speech)
@@ -222,6 +224,20 @@ async def record_speaker_embedding(stage: Stage, client: Client) -> None:
     handle = await client.start_workflow(EMBED_WORKFLOW, ref, id=ref.workflow_id, task_queue="control")
     await asyncio.wait_for(handle.result(), timeout=60)
     await save(client, handle.id, EMBED_WORKFLOW)
+
+
+async def record_recognition_run(stage: Stage, client: Client) -> None:
+    """A comparison of existing transcripts with the cast, which continues as new, and its end."""
+    now, base = system_clock(), {"library_id": stage.person.library_id, "created_at": system_clock()}
+    ref = RecognitionRunRef(stage.person.library_id, new_id())
+    await insert(stage.accounts.connection, "cast_scopes", {**base, "id": new_id()})
+    run = {**base, "id": ref.run_id, "status": "running", "updated_at": now}
+    await insert(stage.accounts.connection, "cast_runs", run)
+    handle = await client.start_workflow(RUN_WORKFLOW, ref, id=ref.workflow_id, task_queue="control")
+    first = handle.first_execution_run_id
+    await asyncio.wait_for(handle.result(), timeout=60)
+    await save(client, handle.id, RUN_WORKFLOW, run_id=first)
+    await save(client, handle.id, f"{RUN_WORKFLOW}-finished")
 
 
 async def record_script(stage: Stage, client: Client, spoken: str) -> None:

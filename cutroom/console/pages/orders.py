@@ -21,6 +21,7 @@ from cutroom.products.catalog import PRODUCTS
 from cutroom.products.declaration import ConsolePanel, VideoTab
 from cutroom.products.dubs import routes as dubs
 from cutroom.products.dubs.schemas import NewDubs
+from cutroom.products.dubs.sources.options import SourceVoiceover
 from cutroom.products.shorts import routes as shorts
 from cutroom.products.shorts.schemas import NewClips, NewPromo, NewShorts
 from cutroom.web.operation import operation_of
@@ -173,6 +174,8 @@ async def create(context: PageContext) -> Response:
     match form.text("kind"):
         case "dub":
             document = {"languages": parse_languages(form, "dub"), "product": parse_dub_product(form)}
+            if form.text("voiceover") == SourceVoiceover.OPTIMIZED:
+                document["sourceVoiceover"] = SourceVoiceover.OPTIMIZED.value
             await context.call_operation(dubs.create_dubs, video_id, parse(NewDubs, document))
         case "captions":
             body = parse(NewCaptions, {"languages": parse_languages(form, "captions")})

@@ -4,7 +4,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cutroom.text.placeholders import PlaceholderKind, find_protected_spans
 from cutroom.text.writing_systems import is_unspaced
@@ -51,6 +51,11 @@ class Guidelines:
     hashtags: tuple[str, ...] = ()
     names: tuple[str, ...] = ()  # with their required spelling
     emoji: bool | None = None  # requested, banned, or not mentioned
+
+    def with_names(self, names: Sequence[str]) -> "Guidelines":
+        """With more names; the spelling of the brand voice counts if it has the same."""
+        known = {each.casefold() for each in self.names}
+        return replace(self, names=(*self.names, *(each for each in names if each.casefold() not in known)))
 
     def allows(self, text: str) -> bool:
         """Whether the text contains no banned word."""

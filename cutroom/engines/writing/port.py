@@ -38,13 +38,17 @@ class DescriptionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WritingInput:
-    """Everything a writer knows about a video; `language` is a BCP 47 code, `guidelines` come from a brand voice."""
+    """Everything a writer knows about a video; `language` is a BCP 47 code, `guidelines` come from a brand voice.
+
+    `names` are terms with the spelling that a text has to use.
+    """
 
     language: str
     segments: tuple[SpokenSegment, ...]
     duration_seconds: float
     guidelines: str | None = None
     title: str | None = None  # that the video has
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

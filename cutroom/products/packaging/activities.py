@@ -22,6 +22,7 @@ from cutroom.products.packaging import service
 from cutroom.products.packaging.rules import SKIPPED, AutomationRun, skip_reason
 from cutroom.products.thumbnails import service as thumbnails
 from cutroom.products.thumbnails.inputs import ThumbnailRef, writing_input
+from cutroom.products.transcripts.kept_terms import load_kept_terms
 from cutroom.products.transcripts.service import load_transcript
 from cutroom.products.transcripts.staleness.query import TRANSCRIPT_REVISION
 
@@ -49,8 +50,9 @@ class PackagingActivities:
                     return {SKIPPED: skipped}
                 transcript = await load_transcript(connection, ref.library_id, video_id)
                 brand = await load_brand(connection, ref.library_id, plan.get("brandVoiceId"))
+                kept = await load_kept_terms(connection, ref.library_id, video_id, transcript)
             title = current if run.type is AutomationType.TITLE else None
-            source = writing_input(transcript, guidelines=brand.guidelines, title=title)
+            source = writing_input(transcript, guidelines=brand.guidelines, title=title, names=kept.terms.names)
             writer = await asyncio.to_thread(self.engines.writer)
             if run.type is AutomationType.TITLE:
                 written = await asyncio.to_thread(writer.title, source, style=TitleStyle(plan["titleType"]))
@@ -74,6 +76,7 @@ class PackagingActivities:
             service.VIDEO_FIELD[run.type]: written.text,
             "candidates": candidates,
             "engine": written.engine,
+            **kept.report(candidates),
             **note,
         }
 

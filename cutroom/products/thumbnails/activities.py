@@ -11,8 +11,8 @@ from temporalio import activity
 
 from cutroom.engines.registry import Engines
 from cutroom.engines.thumbnails.port import CharacterSpec, RenderedThumbnail, ThumbnailSpec
-from cutroom.engines.translation.routing import plan_translation, translate_along
 from cutroom.errors import Code
+from cutroom.glossary.service import load_glossary
 from cutroom.jobs.lifecycle import JobRef, require_running
 from cutroom.jobs.step_progress import ReportProgress
 from cutroom.jobs.steps import failure, job_step
@@ -30,15 +30,17 @@ from cutroom.platform.storage.objects import Storage
 from cutroom.products.thumbnails import service
 from cutroom.products.thumbnails.detection import VideoFrame, find_content, find_people, select_best_frames
 from cutroom.products.thumbnails.headlines import (
-    checked_translation,
     find_spoken_segment,
     frames_of_headline_first,
+    translate_headline,
 )
 from cutroom.products.thumbnails.inputs import ThumbnailRef, writing_input
 from cutroom.products.thumbnails.rules import CANDIDATES, CharacterRef, ThumbnailMode, quoted_text
 from cutroom.products.thumbnails.staleness import SPOKEN_RANGE
+from cutroom.products.transcripts.kept_terms import VideoTerms, load_kept_terms
 from cutroom.products.transcripts.service import StoredTranscript, load_transcript
 from cutroom.products.transcripts.staleness.query import TRANSCRIPT_REVISION
+from cutroom.text.glossary.rules import BrokenTerm, TermFinder, TermRule
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Image
@@ -132,6 +134,7 @@ class ThumbnailActivities:
         async with self._step(ref, "rendering", progress=RENDERED_PERCENT, share=share) as report_progress:
             transcript = await self._transcript(thumbnail)  # before anything else that reads it
             headline, language, note = await self._headline(thumbnail)
+            kept = await self._kept_terms(thumbnail, transcript)
             spoken = find_spoken_segment(headline or "", transcript.segments, language=transcript.language)
             spec = replace(await self._spec(thumbnail, headline), headline=headline, language=language)
             renderer = await asyncio.to_thread(self.engines.thumbnail_renderer)
@@ -139,10 +142,12 @@ class ThumbnailActivities:
             await self._store(ref, thumbnail, rendered, engine=renderer.name)
             best = {"layout": rendered[0].layout, "headline": headline, "language": language}
             await self.storage.put(thumbnail.path(BEST), json.dumps(best).encode())
+        shown = rendered[0].headline
         result = {
+            **kept.report([shown] if shown is not None else []),
             "images": len(rendered),
             "engine": renderer.name,
-            "headline": rendered[0].headline,
+            "headline": shown,
             "note": note,
             TRANSCRIPT_REVISION: transcript.revision,
             SPOKEN_RANGE: [spoken["start"], spoken["end"]] if spoken is not None else None,
@@ -150,15 +155,29 @@ class ThumbnailActivities:
         return {name: value for name, value in result.items() if value is not None}
 
     @activity.defn(name="translate_thumbnail")
-    async def render_translation(self, ref: JobRef, thumbnail: ThumbnailRef, language: str, number: int) -> None:
-        """Renders the best candidate again with a translated headline; with its own one if the translation is bad."""
+    async def render_translation(
+        self, ref: JobRef, thumbnail: ThumbnailRef, language: str, number: int
+    ) -> list[dict[str, Any]] | None:
+        """Renders the best candidate again with a translated headline; with its own one if the translation is bad.
+
+        Returns the terms of the glossary that the headline breaks; workers of 0.1.0 return nothing.
+        """
         share = _image_share(thumbnail)
         async with self._step(ref, "translating", progress=RENDERED_PERCENT, share=share) as report_progress:
             best = json.loads(await self._read(thumbnail.path(BEST)))
-            headline, drawn_language = best["headline"], best["language"]
+            headline, drawn_language, broken = best["headline"], best["language"], list[BrokenTerm]()
             if headline is not None and language != best["language"]:
-                translated = await asyncio.to_thread(self._translate, headline, best["language"], language)
+                rules = await self._term_rules(thumbnail, source=best["language"], target=language)
+                translated = await asyncio.to_thread(
+                    translate_headline,
+                    self.engines,
+                    headline,
+                    source=best["language"],
+                    target=language,
+                    glossary=rules,
+                )
                 headline, drawn_language = (translated, language) if translated else (headline, best["language"])
+                broken = TermFinder(rules).broken(best["headline"], headline)
             spec = await self._spec(thumbnail, best["headline"])
             spec = replace(spec, headline=headline, language=drawn_language)
             renderer = await asyncio.to_thread(self.engines.thumbnail_renderer)
@@ -172,13 +191,14 @@ class ThumbnailActivities:
                 language=language,
                 first_number=CANDIDATES + number,
             )
+        return [{"language": language, "term": each.term, "expected": each.expected} for each in broken]
 
-    def _translate(self, headline: str, source: str, target: str) -> str | None:
-        """None if the translation is not faithful."""
-        plan = plan_translation(self.engines.translators(), source=source, target=target)
-        [translated] = translate_along(plan, [headline])
-        identifier = self.engines.language_identifier()
-        return checked_translation(headline, translated, source=source, target=target, identifier=identifier)
+    async def _term_rules(self, thumbnail: ThumbnailRef, *, source: str, target: str) -> tuple[TermRule, ...]:
+        async with self.database.transaction(thumbnail.library_id) as connection:
+            glossary = await load_glossary(
+                connection, thumbnail.library_id, thumbnail.video_id, source=source, target=target
+            )
+        return glossary.rules
 
     async def _store(
         self,
@@ -228,9 +248,15 @@ class ThumbnailActivities:
             return None, transcript.language, "This video contains no speech, so the thumbnail has no headline."
         async with self.database.transaction(thumbnail.library_id) as connection:
             brand = await load_brand(connection, thumbnail.library_id, options.brand_voice_id)
+        kept = await self._kept_terms(thumbnail, transcript)
         writer = await asyncio.to_thread(self.engines.writer)
-        written = await asyncio.to_thread(writer.headline, writing_input(transcript, guidelines=brand.guidelines))
+        source = writing_input(transcript, guidelines=brand.guidelines, names=kept.terms.names)
+        written = await asyncio.to_thread(writer.headline, source)
         return written.text, transcript.language, written.note
+
+    async def _kept_terms(self, thumbnail: ThumbnailRef, transcript: StoredTranscript) -> VideoTerms:
+        async with self.database.transaction(thumbnail.library_id) as connection:
+            return await load_kept_terms(connection, thumbnail.library_id, thumbnail.video_id, transcript)
 
     async def _spec(self, thumbnail: ThumbnailRef, headline: str | None) -> ThumbnailSpec:
         """The rendering spec without its headline; frames of the moment at which the headline is said come first."""

@@ -4,10 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cutroom.engines.translation.document import DocumentLine, TranslationDocument
+from cutroom.engines.registry import Engines
+from cutroom.engines.translation.document import DocumentLine, LineFault, TranslationDocument
+from cutroom.engines.translation.glossary_wordings import enforce_terms
 from cutroom.engines.translation.line_checks import LineChecker
 from cutroom.engines.translation.port import LanguageIdentifier
+from cutroom.engines.translation.routing import plan_translation, translate_along
 from cutroom.products.thumbnails.detection import VideoFrame
+from cutroom.text.glossary.rules import TermRule
 from cutroom.text.vocabulary import stems
 
 MIN_SAID_SHARE = 0.6  # of the content words of a headline, in the segment that says it
@@ -17,13 +21,38 @@ _BRACKETS = re.compile(r"[()\[\]{}（）【】]")  # noqa: RUF001 - full-width b
 
 
 def checked_translation(
-    headline: str, translated: str, *, source: str, target: str, identifier: LanguageIdentifier | None
+    headline: str,
+    translated: str,
+    *,
+    source: str,
+    target: str,
+    identifier: LanguageIdentifier | None,
+    glossary: Sequence[TermRule] = (),
 ) -> str | None:
-    """The translation, or None if it would fail as a caption or adds a note in brackets."""
+    """The translation, or None if it would fail as a caption or adds a note in brackets.
+
+    A broken term of the glossary is no reason to refuse it, and is listed instead.
+    """
     line = DocumentLine("headline", headline)
-    check = LineChecker(TranslationDocument(source, target, (line,)), identifier=identifier)
+    check = LineChecker(TranslationDocument(source, target, (line,), glossary=tuple(glossary)), identifier=identifier)
     adds_note = len(_BRACKETS.findall(translated)) > len(_BRACKETS.findall(headline))
-    return None if adds_note or check(line, translated) else translated
+    faults = [each for each in check(line, translated) if each.fault is not LineFault.GLOSSARY]
+    return None if adds_note or faults else translated
+
+
+def translate_headline(
+    engines: Engines, headline: str, *, source: str, target: str, glossary: Sequence[TermRule]
+) -> str | None:
+    """With the wordings of the glossary; None if the translation is not faithful."""
+    plan = plan_translation(engines.translators(), source=source, target=target)
+    identifier = engines.language_identifier()
+    document = TranslationDocument(source, target, (DocumentLine("headline", headline),), glossary=tuple(glossary))
+    check = LineChecker(document, identifier=identifier)
+    translations = translate_along(plan, [headline])
+    [translated] = enforce_terms(plan, document, translations, check=check, repair=lambda _at, text: text)
+    return checked_translation(
+        headline, translated, source=source, target=target, identifier=identifier, glossary=glossary
+    )
 
 
 def find_spoken_segment(

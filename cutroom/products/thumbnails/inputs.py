@@ -1,5 +1,6 @@
 """Inputs of thumbnail and packaging activities: the request reference and the transcript for writers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,12 +36,14 @@ class ThumbnailRef:
         return video_path(self.library_id, self.video_id, name)
 
 
-def writing_input(transcript: StoredTranscript, *, guidelines: str | None, title: str | None = None) -> WritingInput:
-    """The transcript without deleted segments; `title` is the video's own."""
+def writing_input(
+    transcript: StoredTranscript, *, guidelines: str | None, title: str | None = None, names: Sequence[str] = ()
+) -> WritingInput:
+    """The transcript without deleted segments; `title` is the video's own, and `names` are terms to spell."""
     segments = tuple(
         SpokenSegment(each["text"], each["start"], each["end"], each.get("speaker"))
         for each in transcript.segments
         if not each.get("deleted")
     )
     duration_seconds = segments[-1].end_seconds if segments else 0.0
-    return WritingInput(transcript.language, segments, duration_seconds, guidelines, title)
+    return WritingInput(transcript.language, segments, duration_seconds, guidelines, title, tuple(names))

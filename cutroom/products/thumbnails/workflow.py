@@ -8,6 +8,7 @@ from typing import Any
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from cutroom.glossary.broken_terms import MAX_BROKEN_TERMS
     from cutroom.jobs.lifecycle import JobRef
     from cutroom.jobs.workflow import ActivityRunner, run_job
     from cutroom.platform.task_queues import TaskQueue
@@ -43,6 +44,9 @@ async def prepare(ref: JobRef, thumbnail: ThumbnailRef) -> None:
 async def render(ref: JobRef, thumbnail: ThumbnailRef) -> dict[str, Any]:
     """Renders the candidates and translations of the best one; returns the job result."""
     result = await vision.run(ThumbnailActivities.render_candidates, ref, thumbnail)
+    broken = list(result.get("brokenTerms", ()))
     for number, language in enumerate(thumbnail.options.languages):
-        await vision.run(ThumbnailActivities.render_translation, ref, thumbnail, language, number)
-    return result | {"translations": list(thumbnail.options.languages)}
+        found = await vision.run(ThumbnailActivities.render_translation, ref, thumbnail, language, number)
+        broken += found or ()  # a worker of 0.1.0 returns nothing
+    terms = {"brokenTerms": broken[:MAX_BROKEN_TERMS], "brokenTermCount": len(broken)}
+    return result | terms | {"translations": list(thumbnail.options.languages)}

@@ -10,6 +10,8 @@ from cutroom.products.transcripts.editing.workflow import AlignTranscriptWorkflo
 from cutroom.products.transcripts.optimizing import routes as optimizing_routes
 from cutroom.products.transcripts.optimizing.workflow import OptimizeWorkflow
 from cutroom.products.transcripts.recognition import routes as recognition_routes
+from cutroom.products.transcripts.recognition_runs import routes as recognition_run_routes
+from cutroom.products.transcripts.recognition_runs.workflow import RecognizeCastWorkflow
 from cutroom.products.transcripts.speaker_recognition import routes as speaker_routes
 from cutroom.products.transcripts.speaker_recognition.workflow import EmbedSpeakerWorkflow
 from cutroom.products.transcripts.workflow import TranscriptWorkflow
@@ -26,13 +28,14 @@ PRODUCT = Product(
         ),
         JobSpec(InternalJobType.OPTIMIZE, workflow=OptimizeWorkflow),
     ),
-    workflows=(AlignTranscriptWorkflow, EmbedSpeakerWorkflow),
+    workflows=(AlignTranscriptWorkflow, EmbedSpeakerWorkflow, RecognizeCastWorkflow),
     routers=(
         routes.router,
         editing_routes.router,
         cutting_routes.router,
         recognition_routes.router,
         speaker_routes.router,
+        recognition_run_routes.router,
         optimizing_routes.router,
     ),
     check_bundle=service.check_bundle,

@@ -5,8 +5,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cutroom.engines.registry import Engines
+from cutroom.engines.translation.port import LanguageIdentifier, Translator
 from cutroom.products.thumbnails.detection import VideoFrame
-from cutroom.products.thumbnails.headlines import checked_translation, find_spoken_segment, frames_of_headline_first
+from cutroom.products.thumbnails.headlines import (
+    checked_translation,
+    find_spoken_segment,
+    frames_of_headline_first,
+    translate_headline,
+)
+from cutroom.text.glossary.rules import TermFinder, TermRule
+from tests.engines.translation.test_glossary_wordings import PhrasebookTranslator
 
 SEGMENTS: list[dict[str, Any]] = [
     {"text": "Welcome to my kitchen, my name is Priya.", "start": 0.0, "end": 4.0},
@@ -75,3 +84,44 @@ def test_order_is_kept_if_the_headline_was_not_said() -> None:
     frames = [frame(5, 0.9), frame(121, 0.8)]
     assert frames_of_headline_first(frames, None) == frames
     assert frames_of_headline_first([], SEGMENTS[2]) == []
+
+
+class OnlyTranslator(Engines):
+    """The engines of a worker with one translator."""
+
+    def __init__(self, translator: Translator) -> None:
+        self._only = translator
+
+    def translators(self) -> list[Translator]:
+        return [self._only]
+
+    def language_identifier(self) -> LanguageIdentifier:
+        return Unsure()
+
+
+class Unsure:
+    """Knows no language."""
+
+    name = "unsure"
+
+    def identify(self, text: str) -> None:
+        del text
+
+
+def translated_with(rule: TermRule, phrases: dict[str, str], headline: str) -> str | None:
+    engines = OnlyTranslator(PhrasebookTranslator(phrases))
+    return translate_headline(engines, headline, source="en", target="pt", glossary=[rule])
+
+
+def test_the_glossary_applies_to_translated_headlines() -> None:
+    phrases = {"Open the gate": "Abra o portão", "gate": "portão", "the gate": "o portão"}
+    rule = TermRule("gate", ("comporta",))
+    assert translated_with(rule, phrases, "Open the gate") == "Abra o comporta"
+
+
+def test_a_term_that_cannot_be_brought_in_is_left_to_be_listed() -> None:
+    rule = TermRule("gate", ("comporta",))
+    phrases = {"Open the gate": "Abra tudo", "Open the comporta": "Abra tudo", "Open the {comporta}": "Abra tudo"}
+    translated = translated_with(rule, phrases, "Open the gate")
+    assert translated == "Abra tudo"
+    assert [each.term for each in TermFinder([rule]).broken("Open the gate", translated)] == ["gate"]

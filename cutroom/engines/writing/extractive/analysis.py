@@ -58,7 +58,7 @@ class TranscriptAnalysis:
 
 
 def analyze_transcript(source: WritingInput, *, embedder: "TextEmbedder | None") -> TranscriptAnalysis:
-    guidelines = parse_guidelines(source.guidelines)
+    guidelines = parse_guidelines(source.guidelines).with_names(source.names)
     source, injections = strip_injections(source)
     sentences = [each for each in extract_sentences(source) if guidelines.allows(each.text)]
     if not sentences:

@@ -32,7 +32,8 @@ async def add_appearance(
 ) -> CastAppearance:
     """Raises NOT_FOUND without this member, video or speaker, FAILED_PRECONDITION without a finished transcript."""
     library_id = principal.library_id
-    state = await require_state(connection, principal, video_id)
+    # Locked, because a comparison of existing transcripts may add the same speaker.
+    state = await require_state(connection, principal, video_id, lock=True)
     document = await read_document(connection, library_id, video_id, state)
     if speaker not in document.speakers:
         raise not_found()

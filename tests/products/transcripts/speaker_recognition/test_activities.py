@@ -1,6 +1,5 @@
 """Voice prints and recognition with the real embedder: a confirmed speaker is named in the next episode."""
 
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -10,43 +9,28 @@ import numpy as np
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from cutroom.cast.appearances import confirm_speaker, members_of
+from cutroom.cast.appearances import members_of
 from cutroom.engines.diarization.embeddings import WeSpeakerEmbedder
-from cutroom.engines.diarization.port import SpeakerEmbedder
 from cutroom.engines.recognition.port import Transcription, Word
-from cutroom.engines.registry import Engines
 from cutroom.engines.types import SAMPLE_RATE, TimeSpan
 from cutroom.jobs.lifecycle import JobRef
 from cutroom.library.rules import video_path
 from cutroom.media.local_cache import LocalMediaCache
 from cutroom.media.sandbox import Sandbox
 from cutroom.platform.clock import system_clock
-from cutroom.platform.db import insert
-from cutroom.platform.ids import new_id
 from cutroom.products.transcripts import service
 from cutroom.products.transcripts.activities import SpeechPlan, TranscriptActivities
 from cutroom.products.transcripts.alignment import transcribed_chunk, write_chunk
 from cutroom.products.transcripts.chunks import TranscriptChunk
 from cutroom.products.transcripts.speaker_recognition.activities import SpeakerEmbeddingActivities
-from cutroom.products.transcripts.speaker_recognition.service import SpeakerEmbeddingRef
+from cutroom.products.transcripts.speaker_recognition.embedding import SpeechEmbedding
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.engines.recognition.recognizer_suite import model_folder
 from tests.products.conftest import TranscribedVideo
 from tests.support.dialogue import ALLISON, AUSTEN, DICKENS, Samples, recording
 from tests.support.transcribed_videos import insert_video
-
-SECONDS = 9.0
-
-
-class OnlyEmbedder(Engines):
-    """The engines of a worker with one speaker embedder, or with none."""
-
-    def __init__(self, embedder: SpeakerEmbedder | None) -> None:
-        self._only = embedder
-
-    def speaker_embedder(self) -> SpeakerEmbedder | None:
-        return self._only
+from tests.support.voice_prints import OnlyEmbedder, confirm, excerpt, store_sound
 
 
 @dataclass(frozen=True)
@@ -65,48 +49,14 @@ def embedder() -> WeSpeakerEmbedder:
 @pytest.fixture
 def worker(runtime: Runtime, tmp_path: Path, embedder: WeSpeakerEmbedder) -> Worker:
     cache, engines = LocalMediaCache(runtime.storage, tmp_path / "cache", max_bytes=10**8), OnlyEmbedder(embedder)
-    prints = SpeakerEmbeddingActivities(
+    embedding = SpeechEmbedding(
         runtime.database, runtime.storage, cache, Sandbox(), engines, secret_box=runtime.secret_box
     )
+    prints = SpeakerEmbeddingActivities(embedding)
     transcripts = TranscriptActivities(
         runtime.database, runtime.storage, cache, Sandbox(), engines, system_clock, runtime.secret_box
     )
     return Worker(prints, transcripts)
-
-
-def excerpt(speaker: str, name: str, start: float = 0.2) -> Samples:
-    first = round(start * SAMPLE_RATE)
-    return recording(speaker, name)[first : first + round(SECONDS * SAMPLE_RATE)]
-
-
-async def store_sound(runtime: Runtime, transcribed: TranscribedVideo, tmp_path: Path, samples: Samples) -> None:
-    """Store the speech of the video, and one segment over it."""
-    raw, sound = tmp_path / "speech.raw", tmp_path / "speech.flac"
-    raw.write_bytes(np.asarray(samples, "<f4").tobytes())
-    options = ["-f", "f32le", "-ar", str(SAMPLE_RATE), "-ac", "1", "-i", str(raw), "-y", str(sound)]
-    subprocess.run(["ffmpeg", "-v", "error", *options], check=True)
-    await runtime.storage.put(service.speech_path(transcribed.library_id, transcribed.video_id), sound)
-    seconds = len(samples) / SAMPLE_RATE
-    segment = {"start": 0.0, "end": seconds, "speaker": "speaker_1", "text": "Words.", "deleted": False, "words": 1}
-    await transcribed.accounts.connection.execute(
-        "UPDATE transcripts SET segments = $2 WHERE video_id = $1", transcribed.video_id, [segment]
-    )
-
-
-async def confirm(
-    runtime: Runtime, transcribed: TranscribedVideo, *, opts_in: bool = True
-) -> tuple[str, SpeakerEmbeddingRef]:
-    """A member of the cast who is the speaker of the video, and the voice print to make."""
-    library_id, base = transcribed.library_id, {"library_id": transcribed.library_id, "created_at": system_clock()}
-    member_id = new_id()
-    await insert(transcribed.accounts.connection, "cast_members", {**base, "id": member_id, "name": "Ana"})
-    if opts_in:
-        await insert(transcribed.accounts.connection, "cast_scopes", {**base, "id": new_id(), "folder_id": None})
-    async with runtime.database.transaction(library_id) as connection:
-        found = await confirm_speaker(
-            connection, library_id, member_id, transcribed.video_id, speaker="speaker_1", now=system_clock()
-        )
-    return member_id, SpeakerEmbeddingRef(library_id, found.id)
 
 
 async def transcribe(
@@ -194,8 +144,9 @@ async def test_a_embedding_that_cannot_be_made_says_why(
     if reason == "unusable":
         await environment.run(worker.prints.fail_speaker_embedding, ref)
     else:
-        engines = OnlyEmbedder(None) if reason == "no_embedder" else worker.prints.engines
-        await environment.run(replace(worker.prints, engines=engines).embed_speaker, ref)
+        engines = OnlyEmbedder(None) if reason == "no_embedder" else worker.prints.speech.engines
+        prints = SpeakerEmbeddingActivities(replace(worker.prints.speech, engines=engines))
+        await environment.run(prints.embed_speaker, ref)
     row = await transcribed.accounts.connection.fetchrow(
         "SELECT embedding_status, failure, sealed_embedding FROM cast_appearances WHERE id = $1", ref.appearance_id
     )

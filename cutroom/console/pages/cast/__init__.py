@@ -1,0 +1,1 @@
+"""Pages of the cast: its members, their voices and appearances, and where speakers are recognized."""
