@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+SUBTITLE_TEXT = "subtitle_text"  # files that releases before 0.2 did not make, so that none is missing
+
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:

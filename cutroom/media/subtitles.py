@@ -33,6 +33,7 @@ _DISALLOWED = re.compile(
 _CLOCK = re.compile(r"(\d:\d{1,2})(?=[.,]\d)")
 _NUMBER = re.compile(r"\s*\d+\s*")
 _ORNAMENTAL_BRACES = str.maketrans({"{": "\u2774", "}": "\u2775"})
+_BRACES = str.maketrans({"\u2774": "{", "\u2775": "}"})
 _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 # An embedding, not an isolate: players take a line's direction from its first strong character and skip isolates.
 _EMBED, _POP = "\u202b", "\u202c"
@@ -68,18 +69,18 @@ def clean_text(text: str) -> str:
 def write_srt(cues: Sequence[SubtitleCue]) -> str:
     """Renders a SubRip file; empty cues are omitted."""
     blocks = []
-    for number, (start, end, lines) in enumerate(_timed(cues), 1):
+    for number, (start, end, lines) in enumerate(timed_cues(cues), 1):
         rendered = [_srt_line(line, first=index == 0) for index, line in enumerate(lines)]
-        blocks.append("\n".join([str(number), f"{_clock(start, ',')} --> {_clock(end, ',')}", *rendered, ""]))
+        blocks.append("\n".join([str(number), f"{clock(start, ',')} --> {clock(end, ',')}", *rendered, ""]))
     return "\n".join(blocks)
 
 
 def write_vtt(cues: Sequence[SubtitleCue], *, names: Mapping[str, str] | None = None) -> str:
     """Renders a WebVTT file; empty cues are omitted. Speakers missing from `names` are shown by id."""
     blocks = ["WEBVTT\n"]
-    for start, end, lines in _timed(cues):
+    for start, end, lines in timed_cues(cues):
         rendered = [_vtt_line(line, names or {}) for line in lines]
-        blocks.append("\n".join([f"{_clock(start, '.')} --> {_clock(end, '.')}", *rendered, ""]))
+        blocks.append("\n".join([f"{clock(start, '.')} --> {clock(end, '.')}", *rendered, ""]))
     return "\n".join(blocks)
 
 
@@ -90,14 +91,15 @@ def clip_srt(text: str, *, until_seconds: float) -> str:
         number, _, rest = block.strip().partition("\n")
         times, _, lines = rest.partition("\n")
         start, _, end = times.partition(" --> ")
-        if not end or _clock_seconds(start) >= until_seconds:
+        if not end or clock_seconds(start) >= until_seconds:
             continue
-        last = _clock(round(until_seconds * 1000), ",") if _clock_seconds(end) > until_seconds else end
+        last = clock(round(until_seconds * 1000), ",") if clock_seconds(end) > until_seconds else end
         blocks.append(f"{number}\n{start} --> {last}\n{lines}\n")
     return "\n".join(blocks)
 
 
-def _clock_seconds(text: str) -> float:
+def clock_seconds(text: str) -> float:
+    """The seconds of a time as `clock` writes it."""
     hours, minutes, seconds = text.replace(",", ".").split(":")
     return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
 
@@ -107,6 +109,11 @@ def srt_text(text: str) -> str:
     text = clean_text(text).translate(_ORNAMENTAL_BRACES)
     text = text.replace("<", f"<{JOINER}").replace("\\", f"\\{JOINER}").replace("-->", f"--{JOINER}>")
     return _break_timestamps(text)
+
+
+def with_braces(text: str) -> str:
+    """Text of a SubRip file of ours with its braces."""
+    return text.translate(_BRACES)
 
 
 def vtt_text(text: str) -> str:
@@ -135,10 +142,11 @@ def _vtt_line(line: SubtitleLine, names: Mapping[str, str]) -> str:
 
 def _with_direction(text: str) -> str:
     """Marks a right-to-left line as such: many players assume left-to-right."""
-    return f"{_EMBED}{text}{_POP}" if _is_right_to_left(text) else text
+    return f"{_EMBED}{text}{_POP}" if is_right_to_left(text) else text
 
 
-def _is_right_to_left(text: str) -> bool:
+def is_right_to_left(text: str) -> bool:
+    """Whether the first strong character of a text is of a script that is written from right to left."""
     for character in text:
         direction = unicodedata.bidirectional(character)
         if direction == "L" or direction in _RIGHT_TO_LEFT:
@@ -146,7 +154,7 @@ def _is_right_to_left(text: str) -> bool:
     return False
 
 
-def _timed(cues: Sequence[SubtitleCue]) -> list[tuple[int, int, list[SubtitleLine]]]:
+def timed_cues(cues: Sequence[SubtitleCue]) -> list[tuple[int, int, list[SubtitleLine]]]:
     """Non-empty cues in milliseconds. Rounding preserves order, so it cannot make cues overlap."""
     timed = []
     previous_end = 0
@@ -169,7 +177,8 @@ def _milliseconds(seconds: float) -> int:
     return round(seconds * 1000)
 
 
-def _clock(milliseconds: int, separator: str) -> str:
+def clock(milliseconds: int, separator: str) -> str:
+    """A time as subtitle formats write it: 00:00:00 and milliseconds."""
     seconds, milliseconds = divmod(milliseconds, 1000)
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)

@@ -30,6 +30,8 @@ CONTENT_TYPES: Mapping[str, str] = {
     "mpd": "application/dash+xml",
     "png": "image/png",
     "srt": "application/x-subrip; charset=utf-8",
+    "ttml": "application/ttml+xml; charset=utf-8",
+    "txt": "text/plain; charset=utf-8",
     "vtt": "text/vtt; charset=utf-8",
     "wav": "audio/wav",
     "webp": "image/webp",

@@ -235,6 +235,8 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /videos/{videoId}/subtitles/{lang}": [
         Sample(),
         Sample(of="captions", query={"format": "vtt"}),
+        Sample(of="captions", query={"format": "ttml"}),
+        Sample(query={"format": "text"}),
         Sample(of="transcribing"),
     ],
     "POST /videos/{videoId}/shorts": [

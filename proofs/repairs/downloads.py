@@ -136,7 +136,7 @@ async def _check_console(stage: RepairsStage, rows: Rows) -> None:
         page = (await client.get(f"/videos/{stage.talk}?tab=transcript")).text
         shown = dict(re.findall(r'<a [^>]*href="([^"]+)"[^>]*>Download <span[^>]*>([^<]+)</span></a>', page))
         saved = [saved_name((await client.get(unescape(url))).headers["content-disposition"]) for url in shown]
-    expected = ["talk-en.srt", "talk-en.vtt"]
+    expected = ["talk-en.srt", "talk-en.vtt", "talk-en.ttml", "talk-en.txt"]
     rows.check(
         16,
         "the video page shows a Download for each file, saved under the name it shows",

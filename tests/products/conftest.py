@@ -63,8 +63,15 @@ async def transcribed(runtime: Runtime, accounts: Accounts, person: Person) -> T
     segments = split_segments(words, lambda _word: "speaker_1", language="en")
     path = service.alignment_path(person.library_id, video_id)
     await runtime.storage.put(path, write_alignment(segments, language="en"))
-    target = {"library_id": person.library_id, "video_id": video_id, "language": "en"}
-    await store_subtitles(runtime.storage, segments, **target, until_seconds=60.0)
+    await store_subtitles(
+        runtime.storage,
+        segments,
+        library_id=person.library_id,
+        video_id=video_id,
+        language="en",
+        until_seconds=60.0,
+        labels={"speaker_1": "Speaker 1"},
+    )
     transcript = StoredTranscript(
         language="en",
         segments=segment_rows(segments),

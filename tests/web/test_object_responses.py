@@ -49,6 +49,8 @@ async def _always() -> bool:
     [
         ("libraries/l/videos/v/poster.jpg", "image/jpeg"),
         ("libraries/l/videos/v/subtitles/pt-BR.srt", "application/x-subrip; charset=utf-8"),
+        ("libraries/l/videos/v/subtitles/pt-BR.ttml", "application/ttml+xml; charset=utf-8"),
+        ("libraries/l/videos/v/subtitles/pt-BR.txt", "text/plain; charset=utf-8"),
         ("libraries/l/videos/v/source", "application/octet-stream"),
         ("libraries/l/videos/v/page.html", "application/octet-stream"),
         ("libraries/l/videos/v/drawing.svg", "application/octet-stream"),

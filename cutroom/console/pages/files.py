@@ -19,7 +19,13 @@ from cutroom.products.transcripts.service import SubtitleFormat, subtitle_path
 from cutroom.text.file_names import file_name
 from cutroom.text.language_tags import canonical_language, is_language
 
-_SUBTITLE_TYPES: Mapping[SubtitleFormat, str] = {"srt": "application/x-subrip", "vtt": "text/vtt"}
+# By extension, as the files are named.
+_SUBTITLE_TYPES: Mapping[str, tuple[SubtitleFormat, str]] = {
+    "srt": ("srt", "application/x-subrip"),
+    "vtt": ("vtt", "text/vtt"),
+    "ttml": ("ttml", "application/ttml+xml"),
+    "txt": ("text", "text/plain"),
+}
 
 
 async def load_language_videos(context: PageContext, jobs: list[Job]) -> dict[str, str]:
@@ -44,9 +50,10 @@ async def load_language_videos(context: PageContext, jobs: list[Job]) -> dict[st
 async def show_subtitles(context: PageContext) -> Response:
     """Serves subtitles from our origin, because browsers load text tracks from the same origin only."""
     params = context.request.path_params
-    video_id, code, format_ = params["video_id"], params["language"], params["format"]
-    if not is_language(code) or format_ not in _SUBTITLE_TYPES:
+    video_id, code = params["video_id"], params["language"]
+    if not is_language(code) or params["format"] not in _SUBTITLE_TYPES:
         raise not_found()
+    format_, media_type = _SUBTITLE_TYPES[params["format"]]
     found = await context.call_operation(transcripts.get_subtitles, video_id, code, format_)
     if found.download_url is None:
         raise not_found()
@@ -54,7 +61,7 @@ async def show_subtitles(context: PageContext) -> Response:
         context.me.principal.library_id, video_id, language=found.language or canonical_language(code), format_=format_
     )
     headers = {"Content-Disposition": content_disposition(saved_name(found.download_url))}
-    return StreamingResponse(context.runtime.storage.read(path), media_type=_SUBTITLE_TYPES[format_], headers=headers)
+    return StreamingResponse(context.runtime.storage.read(path), media_type=media_type, headers=headers)
 
 
 async def download_text(context: PageContext) -> Response:

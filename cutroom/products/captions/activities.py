@@ -84,6 +84,7 @@ class CaptionActivities:
             video_id=video_id,
             language=language,
             until_seconds=duration or MAX_SECONDS,
+            labels=transcript.labels,
         )
         quality = translated.translation.quality
         async with self.database.transaction(job.library_id) as connection:

@@ -35,6 +35,7 @@ from cutroom.products.downloads.contents import VideoAssets, derived_entries, lo
 from cutroom.products.downloads.rules import Artifact, DubCandidate, DubReadiness, Tier, max_duration
 from cutroom.products.transcripts.cutting.timelines import SOUND_RATE, cut_transcript
 from cutroom.products.transcripts.staleness.query import TRANSCRIPT_REVISION
+from cutroom.products.transcripts.subtitles import complete_subtitles
 
 Maker = Callable[["DownloadRef", VideoAssets, ReportProgress], Awaitable[tuple[str, str]]]
 
@@ -237,6 +238,11 @@ class DownloadActivities:
     ) -> tuple[str, str]:
         """Streams the archive from object storage to object storage; without the original if that has been deleted."""
         entries = await asyncio.to_thread(derived_entries, assets)
+        labels = assets.transcript.labels if assets.transcript is not None else {}
+        for each in assets.subtitles:
+            await complete_subtitles(
+                self.storage, download.library_id, download.video_id, language=each.language, labels=labels
+            )
         if download.cap_seconds is None:
             if assets.source_path is not None:
                 name = await source_name(assets, self.storage)

@@ -15,7 +15,13 @@ from cutroom.products.downloads.archive import ArchiveEntry
 from cutroom.products.downloads.rules import chapter_lines
 from cutroom.products.thumbnails.inputs import writing_input
 from cutroom.products.transcripts.editing.publishing import document_rows
-from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE, StoredTranscript, find_transcript, subtitle_path
+from cutroom.products.transcripts.service import (
+    UNKNOWN_LANGUAGE,
+    StoredTranscript,
+    find_transcript,
+    subtitle_path,
+    subtitle_paths,
+)
 from cutroom.text.file_names import safe_stem, title_stem
 
 MAX_SHORTS = 200
@@ -47,11 +53,11 @@ _THUMBNAILS = """SELECT path, language, engine FROM published_thumbnails
 
 @dataclass(frozen=True, slots=True)
 class SubtitleFiles:
-    """The subtitle files of one language."""
+    """The subtitle files of one language, of every format."""
 
     language: str
     srt_path: str
-    vtt_path: str
+    paths: Sequence[str]
     engines: Sequence[str]
 
 
@@ -119,8 +125,8 @@ async def load_assets(connection: Connection, library_id: str, video_id: str) ->
 
 
 def _subtitle_files(library_id: str, video_id: str, language: str, engines: Sequence[str]) -> SubtitleFiles:
-    paths = [subtitle_path(library_id, video_id, language=language, format_=each) for each in ("srt", "vtt")]
-    return SubtitleFiles(language, paths[0], paths[1], engines)
+    srt_path = subtitle_path(library_id, video_id, language=language, format_="srt")
+    return SubtitleFiles(language, srt_path, subtitle_paths(library_id, video_id, language=language), engines)
 
 
 def _engines(result: Mapping[str, Any] | None) -> list[str]:
@@ -151,8 +157,8 @@ def derived_entries(assets: VideoAssets) -> list[ArchiveEntry]:
     if assets.transcript is not None and assets.transcript.segments:
         entries += _transcript_entries(assets.transcript)
     for each in assets.subtitles:
-        for path, extension in ((each.srt_path, "srt"), (each.vtt_path, "vtt")):
-            name = f"subtitles/{each.language}.{extension}"
+        for path in each.paths:
+            name = f"subtitles/{path.rpartition('/')[2]}"
             entries.append(ArchiveEntry(name, "subtitles", path, language=each.language, engines=each.engines))
     for dub in assets.dubs:
         name = f"dubs/{dub.language}-{dub.product}.m4a"

@@ -239,6 +239,7 @@ class TranscriptActivities:
                 video_id=video_id,
                 language=transcript.language,
                 until_seconds=until_seconds,
+                labels=transcript.labels,
             )
 
     def _diarize(self, chunks: Sequence[TranscribedChunk], language: str) -> _Diarized:

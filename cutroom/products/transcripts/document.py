@@ -1,9 +1,12 @@
 """The editable transcript: segments with ids that stay the same through edits."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+from cutroom.media.subtitles import clean_text
 
 MILLISECONDS = 3  # decimal places of times
 
@@ -97,6 +100,18 @@ def speaker_rows(document: TranscriptDocument) -> list[dict[str, Any]]:
 
 def speaker_label(speaker: str) -> str:
     return speaker.replace("speaker_", "Speaker ")
+
+
+def shown_names(labels: Mapping[str, str]) -> dict[str, str]:
+    """The name of each speaker in exported texts: the label, or the id if it would be taken for another speaker."""
+    names = {speaker: clean_text(label) for speaker, label in labels.items()}
+    used = Counter([*(name.casefold() for name in names.values()), *(speaker.casefold() for speaker in labels)])
+
+    def is_clear(speaker: str) -> bool:
+        name = names[speaker].casefold()
+        return bool(name) and used[name] == 1 + (name == speaker.casefold())
+
+    return {speaker: name if is_clear(speaker) else speaker for speaker, name in names.items()}
 
 
 def rounded(seconds: float) -> float:

@@ -1,13 +1,15 @@
 """The transcript of a video and its subtitles, for an export of its library."""
 
 from collections.abc import Sequence
+from typing import get_args
 
 from cutroom.jobs.ids import JobKey, JobType
-from cutroom.library.exported_files import ExportedFile, exported_json
+from cutroom.library.exported_files import SUBTITLE_TEXT, ExportedFile, exported_json
 from cutroom.platform.db import Connection
 from cutroom.products.transcripts.editing.publishing import document_rows
 from cutroom.products.transcripts.optimizing.stored_scripts import find_script
-from cutroom.products.transcripts.service import find_transcript, subtitle_path
+from cutroom.products.transcripts.service import SubtitleFormat, find_transcript, subtitle_path
+from cutroom.products.transcripts.subtitles import NAMED_FORMATS
 
 
 async def export_files(connection: Connection, library_id: str, video_id: str) -> Sequence[ExportedFile]:
@@ -34,15 +36,9 @@ async def export_files(connection: Connection, library_id: str, video_id: str) -
 
 
 def subtitle_files(library_id: str, video_id: str, language: str, *, job_id: str) -> list[ExportedFile]:
-    paths = {
-        "srt": _path(library_id, video_id, language, is_vtt=False),
-        "vtt": _path(library_id, video_id, language, is_vtt=True),
-    }
-    return [
-        ExportedFile(f"subtitles/{language}.{format_}", "subtitles", path, job_id=job_id)
-        for format_, path in paths.items()
-    ]
-
-
-def _path(library_id: str, video_id: str, language: str, *, is_vtt: bool) -> str:
-    return subtitle_path(library_id, video_id, language=language, format_="vtt" if is_vtt else "srt")
+    files = []
+    for format_ in get_args(SubtitleFormat):
+        path = subtitle_path(library_id, video_id, language=language, format_=format_)
+        kind = SUBTITLE_TEXT if format_ in NAMED_FORMATS else "subtitles"
+        files.append(ExportedFile(f"subtitles/{path.rpartition('/')[2]}", kind, path, job_id=job_id))
+    return files

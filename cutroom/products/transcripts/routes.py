@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query
 
 from cutroom.accounts.scopes import Scope
 from cutroom.errors import Code
-from cutroom.products.transcripts import service
+from cutroom.products.transcripts import published_subtitles, service
 from cutroom.products.transcripts.schemas import Subtitles, Transcript
 from cutroom.products.transcripts.service import SubtitleFormat
 from cutroom.web.middleware import CurrentCall, OperationRoute
@@ -30,9 +30,15 @@ async def get_subtitles(
     call: CurrentCall,
     video_id: VideoId,
     lang: Annotated[str, Path(min_length=1, description="The language of the transcript or of translated captions.")],
-    format_: Annotated[SubtitleFormat, Query(alias="format", description="SubRip or WebVTT.")] = "srt",
+    format_: Annotated[
+        SubtitleFormat,
+        Query(
+            alias="format",
+            description="SubRip, WebVTT, TTML (IMSC 1.1 Text Profile), or a plain script with the names of speakers.",
+        ),
+    ] = "srt",
 ) -> Subtitles:
     """Returns a temporary URL of a subtitle file in one language."""
-    return await service.get_subtitles(
+    return await published_subtitles.get_subtitles(
         call.connection, call.principal, video_id, language=lang, format_=format_, storage=call.runtime.storage
     )

@@ -72,7 +72,7 @@ class Subtitles(ApiModel):
     status: Literal["ready", "processing"]
     video_id: str
     language: Omittable[LanguageCode] = None
-    format: Omittable[Literal["srt", "vtt"]] = None
+    format: Omittable[Literal["srt", "vtt", "ttml", "text"]] = None
     quality: Annotated[
         Omittable[Quality], Field(description="The class of the translation; omitted for the language of the video.")
     ] = None

@@ -1,4 +1,4 @@
-"""Reads transcripts and subtitles for the API, and stores and loads transcripts for workflows."""
+"""Reads transcripts for the API, and stores and loads transcripts for workflows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from cutroom.accounts.principals import Principal
 from cutroom.cast.appearances import members_of
 from cutroom.credits.schemas import CreditBundle
 from cutroom.credits.service import NOT_TRANSLATED, Qualities
-from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError, not_found
 from cutroom.jobs.cancellation import EndedJob
 from cutroom.jobs.ids import JobKey, JobType
@@ -38,11 +37,10 @@ from cutroom.products.transcripts.editing.revisions import (
     publish,
     read_document,
 )
-from cutroom.products.transcripts.schemas import Segment, Subtitles, Transcript, TranscriptSpeaker
+from cutroom.products.transcripts.schemas import Segment, Transcript, TranscriptSpeaker
 from cutroom.text.file_names import file_name
-from cutroom.text.language_tags import canonical_language, is_language
 
-SubtitleFormat = Literal["srt", "vtt"]
+SubtitleFormat = Literal["srt", "vtt", "ttml", "text"]
 UNKNOWN_LANGUAGE = "und"  # no speech, or the language was not detected
 UNFINISHED = frozenset({JobState.QUEUED, JobState.PROCESSING})
 _JOB = "SELECT status, stage FROM jobs WHERE library_id = $1 AND id = $2"
@@ -72,8 +70,12 @@ def aligned_path(library_id: str, video_id: str, revision: int, *, name: str) ->
     return video_path(library_id, video_id, f"transcript/chunks/aligned-{revision}/{name}")
 
 
+def subtitle_extension(format_: SubtitleFormat) -> str:
+    return "txt" if format_ == "text" else format_
+
+
 def subtitle_path(library_id: str, video_id: str, *, language: str, format_: SubtitleFormat) -> str:
-    return video_path(library_id, video_id, f"subtitles/{language}.{format_}")
+    return video_path(library_id, video_id, f"subtitles/{language}.{subtitle_extension(format_)}")
 
 
 def subtitle_paths(library_id: str, video_id: str, *, language: str) -> tuple[str, ...]:
@@ -93,6 +95,11 @@ class StoredTranscript:
     engine: str
     revision: int = FIRST
     published_revision: int = FIRST  # of the subtitle files
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels of its speakers."""
+        return {each["id"]: each["label"] for each in self.speakers}
 
     @property
     def segment_ids(self) -> list[str]:
@@ -138,67 +145,6 @@ def _pending(
         word_alignment_storage_path=None,
         processing_status=processing_status,
     )
-
-
-async def get_subtitles(
-    connection: Connection,
-    principal: Principal,
-    video_id: str,
-    *,
-    language: str,
-    format_: SubtitleFormat,
-    storage: Storage,
-) -> Subtitles:
-    """The subtitle file of one language, from the transcript or from translated captions."""
-    video = await get_video(connection, principal, video_id)
-    if not is_language(language):
-        raise not_found()
-    language, library_id = canonical_language(language), principal.library_id
-    quality = await _caption_quality(connection, library_id, video_id, language)
-    if quality is not None or await _has_subtitles(connection, library_id, video_id, language):
-        path = subtitle_path(library_id, video_id, language=language, format_=format_)
-        return Subtitles(
-            status="ready",
-            video_id=video_id,
-            language=language,
-            format=format_,
-            quality=quality,
-            download_url=storage.download_url(path, file_name(video.title, language, extension=format_)),
-        )
-    captions = JobKey(JobType.CAPTIONS, video_id, language=language).id
-    running = await connection.fetchval(
-        """SELECT count(*) FROM jobs WHERE library_id = $1 AND ((id = ANY($2) AND status IN ('queued', 'processing'))
-               OR (id = $3 AND status = 'ready' AND output_deleted_at IS NULL))""",
-        library_id,
-        [JobKey(JobType.TRANSCRIPT, video_id).id, captions],
-        captions,  # ready without files: they were imported a moment ago
-    )
-    if not running:
-        raise not_found()
-    return Subtitles(status="processing", video_id=video_id)
-
-
-async def _caption_quality(connection: Connection, library_id: str, video_id: str, language: str) -> Quality | None:
-    """The class of translated captions; None if there are none in this language."""
-    quality: str | None = await connection.fetchval(
-        "SELECT quality FROM published_captions WHERE library_id = $1 AND video_id = $2 AND language = $3",
-        library_id,
-        video_id,
-        language,
-    )
-    return Quality(quality) if quality is not None else None
-
-
-async def _has_subtitles(connection: Connection, library_id: str, video_id: str, language: str) -> bool:
-    found: bool = await connection.fetchval(
-        """SELECT EXISTS (SELECT FROM transcripts t JOIN jobs j
-                             ON j.library_id = t.library_id AND j.id = 'transcript_' || t.video_id
-                           WHERE t.library_id = $1 AND t.video_id = $2 AND t.language = $3 AND j.status = 'ready')""",
-        library_id,
-        video_id,
-        language,
-    )
-    return found
 
 
 async def save_transcript(

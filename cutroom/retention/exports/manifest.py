@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from cutroom.library.exported_files import SUBTITLE_TEXT
 from cutroom.retention.exports.archive_state import ArchivedFile
 from cutroom.retention.exports.rules import (
     FORMAT_VERSION,
@@ -27,7 +28,7 @@ def manifest_lines(ref: ExportRef, files: Sequence[ArchivedFile], *, created_at:
             "columns": LEFT_OUT_COLUMNS,
             "objects": LEFT_OUT_PREFIXES,
         },
-        "missing": [each.name for each in files if each.is_missing],
+        "missing": [each.name for each in files if _is_lost(each)],
     }
     yield json.dumps(header, ensure_ascii=False, indent=1)[:-2].encode()
     yield b',\n "files": [\n'
@@ -50,6 +51,10 @@ def summarize(files: Sequence[ArchivedFile]) -> dict[str, Any]:
         "formatVersion": FORMAT_VERSION,
         "videos": kinds.get("video", {}).get("files", 0) + trashed,
         "trashedVideos": trashed,
-        "missingFiles": sum(each.is_missing for each in files),
+        "missingFiles": sum(map(_is_lost, files)),
         "kinds": dict(sorted(kinds.items())),
     }
+
+
+def _is_lost(file: ArchivedFile) -> bool:
+    return file.is_missing and file.kind != SUBTITLE_TEXT

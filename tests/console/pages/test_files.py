@@ -2,7 +2,7 @@
 
 import html
 import re
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
@@ -14,7 +14,7 @@ from cutroom.platform.ids import new_id
 from cutroom.products.shorts.rules import ShortsKind
 from cutroom.products.shorts.service import NewShortsOutput, save_output
 from cutroom.products.thumbnails.service import NewThumbnailImage, store_images
-from cutroom.products.transcripts.service import subtitle_path
+from cutroom.products.transcripts.service import SubtitleFormat, subtitle_path
 from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts, Person
 from tests.console.conftest import Browser
@@ -55,11 +55,11 @@ async def assert_saved(browser: Browser, viewer: httpx.AsyncClient, links: dict[
 async def test_subtitles(
     browser: Browser, viewer: httpx.AsyncClient, runtime: Runtime, person: Person, video_id: str
 ) -> None:
-    for each in ("srt", "vtt"):
+    for each in get_args(SubtitleFormat):
         stored = subtitle_path(person.library_id, video_id, language="en", format_=each)
         await runtime.storage.put(stored, b"WEBVTT\n")
     links = await download_links(browser, video_id, "transcript")
-    assert sorted(links) == ["launch-en.srt", "launch-en.vtt"]
+    assert sorted(links) == ["launch-en.srt", "launch-en.ttml", "launch-en.txt", "launch-en.vtt"]
     await assert_saved(browser, viewer, links)
 
 

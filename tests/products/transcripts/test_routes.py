@@ -5,7 +5,8 @@ import pytest
 
 from cutroom.platform.clock import system_clock
 from cutroom.platform.ids import new_id
-from cutroom.products.transcripts.service import alignment_path
+from cutroom.products.transcripts.service import alignment_path, subtitle_path
+from cutroom.web.runtime import Runtime
 from dev.scratch import Accounts
 from tests.products.conftest import TranscribedVideo
 
@@ -72,7 +73,15 @@ async def test_missing_video_is_404(api: httpx.AsyncClient) -> None:
     assert (await api.get(f"/videos/{new_id()}/subtitles/en")).status_code == 404
 
 
-@pytest.mark.parametrize(("query", "prefix"), [("", "1\n00:00:01,000 --> "), ("?format=vtt", "WEBVTT\n")])
+@pytest.mark.parametrize(
+    ("query", "prefix"),
+    [
+        ("", "1\n00:00:01,000 --> "),
+        ("?format=vtt", "WEBVTT\n"),
+        ("?format=ttml", '<?xml version="1.0" encoding="UTF-8"?>\n<tt '),
+        ("?format=text", "Speaker 1:\n"),
+    ],
+)
 async def test_subtitles_are_returned_as_a_temporary_url(
     api: httpx.AsyncClient, viewer: httpx.AsyncClient, transcribed: TranscribedVideo, query: str, prefix: str
 ) -> None:
@@ -82,6 +91,22 @@ async def test_subtitles_are_returned_as_a_temporary_url(
     format_ = query.partition("=")[2] or "srt"
     assert body == {"status": "ready", "videoId": transcribed.video_id, "language": "en", "format": format_}
     assert (await viewer.get(url)).text.startswith(prefix)
+
+
+async def test_files_of_an_older_release_are_completed(
+    api: httpx.AsyncClient, viewer: httpx.AsyncClient, transcribed: TranscribedVideo, runtime: Runtime
+) -> None:
+    """Its transcripts have SubRip and WebVTT files only."""
+    urls, before = {}, {}
+    for format_ in ("ttml", "text"):
+        url = f"/videos/{transcribed.video_id}/subtitles/en?format={format_}"
+        urls[format_] = (await api.get(url)).json()["downloadUrl"]
+        before[format_] = (await viewer.get(urls[format_])).text
+        path = subtitle_path(transcribed.library_id, transcribed.video_id, language="en", format_=format_)
+        await runtime.storage.delete(path)
+    for format_, content in before.items():
+        await api.get(f"/videos/{transcribed.video_id}/subtitles/en?format={format_}")
+        assert (await viewer.get(urls[format_])).text == content
 
 
 async def test_subtitles_are_processing_until_the_transcript_is_ready(

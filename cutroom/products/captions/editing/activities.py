@@ -101,7 +101,7 @@ class CaptionEditingActivities:
                     if locked.revision != track.revision:
                         continue
                     # Under the row lock, so that files of an older revision never replace those of a newer one.
-                    await self._store(connection, current, segments)
+                    await self._store(connection, current, segments, spoken=spoken)
                     await mark_published(connection, current, now=self.clock())
                     cause = f"{activity.info().workflow_id}.{track.revision}"
                     await start_playback(connection, ref.library_id, ref.video_id, cause=cause)
@@ -167,7 +167,8 @@ class CaptionEditingActivities:
                 raise not_found()
             segments = merge_update(track.segments, planned, updated)
             ref = TrackRef(job.library_id, plan.video_id, plan.language, track.revision + 1)
-            sheet = await self._store(connection, ref, await self._timed(segments, prepared.spoken))
+            timed = await self._timed(segments, prepared.spoken)
+            sheet = await self._store(connection, ref, timed, spoken=prepared.spoken)
             is_mixed = any(each.id not in lines.segments and not each.edited for each in segments)
             known = [track.quality] if is_mixed or lines.quality is None else []
             quality = lowest_quality([*known, *([lines.quality] if lines.quality else [])])
@@ -199,7 +200,9 @@ class CaptionEditingActivities:
             await publish_edited(connection, ref, kind="regeneration", changed_segments=len(updated), now=self.clock())
         return result
 
-    async def _store(self, connection: Connection, ref: TrackRef, segments: Sequence[TranscriptSegment]) -> CueSheet:
+    async def _store(
+        self, connection: Connection, ref: TrackRef, segments: Sequence[TranscriptSegment], *, spoken: StoredTranscript
+    ) -> CueSheet:
         duration = await get_duration(connection, ref.library_id, ref.video_id)
         return await store_subtitles(
             self.storage,
@@ -208,6 +211,7 @@ class CaptionEditingActivities:
             video_id=ref.video_id,
             language=ref.language,
             until_seconds=duration or MAX_SECONDS,
+            labels=spoken.labels,
         )
 
     async def _timed(self, captions: Sequence[CaptionSegment], transcript: StoredTranscript) -> list[TranscriptSegment]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from cutroom.products.transcripts.document import DocumentSegment
-from cutroom.products.transcripts.editing.subtitle_reading import ReadCue
+from cutroom.products.transcripts.editing.read_cues import ReadCue
 from cutroom.products.transcripts.text_units import join_words
 from cutroom.text.writing_systems import is_unspaced
 

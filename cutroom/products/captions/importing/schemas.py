@@ -5,13 +5,11 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from cutroom.products.captions.editing.schemas import CaptionChange
-from cutroom.products.transcripts.editing.schemas import MAX_CONTENT, MAX_REVISION
-from cutroom.products.transcripts.editing.subtitle_reading import ReadCue, SubtitleFormat, read_subtitles
-from cutroom.web.schema import RequestModel
+from cutroom.products.transcripts.editing.schemas import MAX_REVISION, ImportedText
 
 
-class CaptionImport(RequestModel):
-    """Translated subtitles that people have written or corrected elsewhere."""
+class CaptionImport(ImportedText):
+    """Translated subtitles, or a script of captions that exist, that people have written or corrected elsewhere."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -34,12 +32,6 @@ class CaptionImport(RequestModel):
             "If there is a newer one, this is a conflict.",
         ),
     ]
-    format: Annotated[SubtitleFormat, Field(description="The format of the file.")]
-    content: Annotated[str, Field(min_length=1, max_length=MAX_CONTENT, description="The content of the file.")]
-
-    def cues(self) -> list[ReadCue]:
-        """The cues of the file; raises MalformedSubtitlesError."""
-        return read_subtitles(self.content, self.format)
 
 
 class CaptionImportResult(CaptionChange):
@@ -65,5 +57,6 @@ class CaptionImportResult(CaptionChange):
     placed_segments: Annotated[int, Field(description="The number of segments that have a text in the file.")]
     empty_segments: Annotated[int, Field(description="The number of segments that have none, and keep what they had.")]
     unplaced_cues: Annotated[
-        int, Field(description="The number of cues at times when the transcript has no segment; they are left out.")
+        int,
+        Field(description="The number of cues or paragraphs that belong to no segment; they are left out."),
     ]

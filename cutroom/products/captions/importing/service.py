@@ -35,11 +35,12 @@ from cutroom.products.captions.editing.tracks import (
     save_edit,
     start_publication,
 )
-from cutroom.products.captions.importing.cue_placement import PlacedCues, place_cues
+from cutroom.products.captions.importing.cue_placement import PlacedCues
+from cutroom.products.captions.importing.line_placement import place_lines
 from cutroom.products.captions.importing.schemas import CaptionImport, CaptionImportResult
 from cutroom.products.transcripts.editing.operations import InvalidEditError
+from cutroom.products.transcripts.editing.read_cues import MalformedSubtitlesError
 from cutroom.products.transcripts.editing.service import require_state
-from cutroom.products.transcripts.editing.subtitle_reading import MalformedSubtitlesError, ReadCue
 
 ENGINE = "import"
 MAX_LANGUAGES = 100  # of the captions of a video
@@ -58,7 +59,7 @@ class CaptionImporter:
     async def import_captions(self, request: CaptionImport) -> CaptionImportResult:
         """Set the texts of the file; raise CONFLICT if the caller has seen older captions."""
         try:
-            cues = await asyncio.to_thread(request.cues)
+            lines = await asyncio.to_thread(request.lines)
         except MalformedSubtitlesError as error:
             raise invalid_field("content", str(error)) from error
         await get_video(self.connection, self.principal, self.video_id)
@@ -66,10 +67,8 @@ class CaptionImporter:
         state = await require_state(self.connection, self.principal, self.video_id)
         track = await self._track(request.revision, spoken=state.language)
         transcript = await read_transcript(self.connection, self.principal.library_id, self.video_id, state)
-        placed = await asyncio.to_thread(place_cues, cues, transcript.segments, language=self.language)
-        if not placed.texts:
-            raise invalid_field("content", "There is no cue during speech.")
         before = track.by_id if track is not None else {}
+        placed = await asyncio.to_thread(place_lines, lines, transcript.segments, before, language=self.language)
         after = _with_texts(before, placed, transcript)
         changes = changes_between(before, after)
         revision = track.revision if track is not None else 0
@@ -77,7 +76,7 @@ class CaptionImporter:
             revision += 1
             ref = TrackRef(self.principal.library_id, self.video_id, self.language, revision)
             if track is None:
-                await self._add(ref, after, placed, transcript, cues=cues)
+                await self._add(ref, after, placed, transcript, cues=len(lines))
             else:
                 await save_edit(
                     self.connection, ref, list(after.values()), previous={each.id: each.before for each in changes}
@@ -126,7 +125,7 @@ class CaptionImporter:
         placed: PlacedCues,
         transcript: CurrentTranscript,
         *,
-        cues: list[ReadCue],
+        cues: int,
     ) -> None:
         """Store captions of their own, with a job that is ready, as other captions have one."""
         key = JobKey(JobType.CAPTIONS, self.video_id, language=self.language)
@@ -136,7 +135,7 @@ class CaptionImporter:
             "quality": Quality.PUBLISHABLE.value,
             "engines": [ENGINE],
             "via": [],
-            "importedCues": len(cues) - placed.unplaced,
+            "importedCues": cues - placed.unplaced,
             "flaggedLines": 0,
             "flagged": [],
         }

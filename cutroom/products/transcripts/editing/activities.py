@@ -161,6 +161,7 @@ class AlignmentActivities:
                 video_id=ref.video_id,
                 language=state.language,
                 until_seconds=duration or MAX_SECONDS,
+                labels=document.labels,
             )
             await start_playback(connection, ref.library_id, ref.video_id, cause=ref.workflow_id)
         return True

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from cutroom.media.subtitles import clean_text
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument
 from cutroom.products.transcripts.editing.differences import LabelChange
 from cutroom.products.transcripts.editing.history import RevisionKind, SegmentChange
@@ -17,6 +16,7 @@ from cutroom.products.transcripts.editing.revisions import StoredRevision
 from cutroom.products.transcripts.editing.subtitle_reading import SubtitleFormat, read_subtitles
 from cutroom.products.transcripts.editing.text_placement import ImportedLine
 from cutroom.products.transcripts.schemas import Speaker
+from cutroom.products.transcripts.script_text import read_script
 from cutroom.web.schema import ApiModel, ClosedModel, Omittable, RequestModel
 
 MAX_CHANGES = 1_000  # listed in a response
@@ -59,8 +59,22 @@ class ImportFormat(StrEnum):
     TEXT = "text"
 
 
-class TranscriptImport(RequestModel):
+class ImportedText(RequestModel):
     """A text that people have corrected or written elsewhere."""
+
+    format: Annotated[ImportFormat, Field(description="`text` is plain text without times, such as a script.")]
+    content: Annotated[str, Field(min_length=1, max_length=MAX_CONTENT, description="The content of the file.")]
+
+    def lines(self) -> list[ImportedLine]:
+        """The paragraphs or cues; raises MalformedSubtitlesError."""
+        if self.format is ImportFormat.TEXT:
+            return [ImportedLine(each.text, speaker=each.speaker) for each in read_script(self.content)]
+        cues = read_subtitles(self.content, SubtitleFormat(self.format.value))
+        return [ImportedLine(each.text, each.start_seconds, each.end_seconds, each.speaker) for each in cues]
+
+
+class TranscriptImport(ImportedText):
+    """A text that becomes the transcript."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -75,15 +89,6 @@ class TranscriptImport(RequestModel):
     )
 
     revision: Revision
-    format: Annotated[ImportFormat, Field(description="`text` is plain text without times, such as a script.")]
-    content: Annotated[str, Field(min_length=1, max_length=MAX_CONTENT, description="The content of the file.")]
-
-    def lines(self) -> list[ImportedLine]:
-        """The lines or cues; raises MalformedSubtitlesError."""
-        if self.format is ImportFormat.TEXT:
-            return [ImportedLine(text) for line in self.content.splitlines() if (text := clean_text(line))]
-        cues = read_subtitles(self.content, SubtitleFormat(self.format.value))
-        return [ImportedLine(each.text, each.start_seconds, each.end_seconds, each.speaker) for each in cues]
 
 
 class EditableSegment(ApiModel):

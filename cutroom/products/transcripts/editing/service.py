@@ -23,6 +23,7 @@ from cutroom.products.transcripts.editing.differences import compare_labels, dif
 from cutroom.products.transcripts.editing.history import HistoryLinks, HistoryStep, RevisionKind, SegmentChange
 from cutroom.products.transcripts.editing.operation_types import DeleteWords, SplitSegment
 from cutroom.products.transcripts.editing.operations import EditContext, InvalidEditError, apply_operations
+from cutroom.products.transcripts.editing.read_cues import MalformedSubtitlesError
 from cutroom.products.transcripts.editing.revisions import (
     FIRST,
     NewRevision,
@@ -48,7 +49,6 @@ from cutroom.products.transcripts.editing.schemas import (
     described_document,
 )
 from cutroom.products.transcripts.editing.splitting import SplitPoint, split_point, words_within
-from cutroom.products.transcripts.editing.subtitle_reading import MalformedSubtitlesError
 from cutroom.products.transcripts.editing.text_placement import place_text
 from cutroom.products.transcripts.segmentation import TimedWord
 from cutroom.webhooks.publishing import publish_event

@@ -7,27 +7,25 @@ error, never guessed.
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
-from xml.parsers import expat
 
-from cutroom.media.subtitles import clean_text
-
-MAX_CUES = 50_000
-MAX_DEPTH = 50  # of nested XML elements
-MAX_SECONDS = 100 * 3600.0
+from cutroom.media.subtitles import JOINER, with_braces
+from cutroom.products.transcripts.editing.read_cues import (
+    MAX_CUES,
+    MAX_SECONDS,
+    MalformedSubtitlesError,
+    ReadCue,
+    divided,
+    without_dash,
+    without_sounds,
+)
+from cutroom.products.transcripts.editing.ttml_reading import read_ttml
 
 _CLOCK = r"(?:(\d{1,3}):)?([0-5]?\d):([0-5]?\d)[.,](\d{1,3})"
 _TIMES = re.compile(rf"^\s*{_CLOCK}\s*-->\s*{_CLOCK}(?:\s.*)?$")
 _TAG = re.compile(r"</?(?:[a-zA-Z][^<>]{0,200})?>|<\d[\d:.]{0,20}>")  # <i>, <c.yellow>, <00:01.000>
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,100})?[ \t]([^<>]{1,200})>")
 _OVERRIDE = re.compile(r"\{\\[^{}]{0,200}\}")  # {\an8}, as libass has it
-_SOUND = re.compile(r"\[[^\[\]]{0,200}\]|[♪♫]+[^♪♫]{0,500}[♪♫]+|[♪♫]+")  # [applause], ♪ a song ♪
-_ONLY_PARENTHESES = re.compile(r"\(([^()]{0,200})\)")
-_DASH = re.compile(r"^\s*[-\N{EN DASH}\N{EM DASH}]\s*(?=\S)")
-_OFFSET_TIME = re.compile(r"^(\d{1,9}(?:\.\d{1,9})?)(h|m|s|ms|f|t)$")
-_CLOCK_TIME = re.compile(r"^(\d{2,3}):([0-5]\d):([0-5]\d)(?:(\.\d{1,9})|:(\d{1,3})(?:\.\d{1,3})?)?$")
-_BREAK = "\n"
 
 
 class SubtitleFormat(StrEnum):
@@ -38,24 +36,10 @@ class SubtitleFormat(StrEnum):
     TTML = "ttml"
 
 
-class MalformedSubtitlesError(ValueError):
-    """The file is not of the format that it is said to be; the message tells its sender what is wrong."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadCue:
-    """The text of a cue on one line, without markup, dashes and descriptions of sounds."""
-
-    start_seconds: float
-    end_seconds: float
-    text: str
-    speaker: str | None = None  # a name, where the format has one
-
-
 def read_subtitles(content: str, format_: SubtitleFormat) -> list[ReadCue]:
     """The cues with text, in the order of their starts."""
     content = content.removeprefix("\ufeff")
-    cues = _read_ttml(content) if format_ is SubtitleFormat.TTML else _read_blocks(content, format_)
+    cues = read_ttml(content) if format_ is SubtitleFormat.TTML else _read_blocks(content, format_)
     found = []
     for cue in cues:
         if cue.text:
@@ -110,12 +94,8 @@ def _cues(start: float, end: float, lines: list[str], *, is_escaped: bool) -> It
                 spoken[-1] = (name, f"{spoken[-1][1]} {plain}")
             else:
                 spoken.append((name, plain))
-    total = sum(len(text) for _, text in spoken)
-    begin = start
-    for name, text in spoken:
-        until = begin + (end - start) * len(text) / total
-        yield ReadCue(round(begin, 3), round(until, 3), without_sounds(text), _name(name, is_escaped=is_escaped))
-        begin = until
+    for begin, until, name, text in divided(start, end, spoken):
+        yield ReadCue(begin, until, without_sounds(text), _name(name, is_escaped=is_escaped))
 
 
 def _by_voice(line: str, speaker: str | None) -> Iterator[tuple[str | None, str]]:
@@ -136,114 +116,6 @@ def _plain(text: str, *, is_escaped: bool) -> str:
     text = _TAG.sub("", text)
     # SubRip has no escapes, but tools write those of HTML.
     text = html.unescape(text) if is_escaped or "&" in text else text
-    return clean_text(_DASH.sub("", clean_text(text)))
-
-
-def without_sounds(text: str) -> str:
-    """Text without what was not said: [applause], a song between notes, and a cue that is all in parentheses."""
-    text = clean_text(_SOUND.sub(" ", text))
-    return "" if _ONLY_PARENTHESES.fullmatch(text) else text
-
-
-@dataclass(slots=True)
-class _Element:
-    """An open element of a TTML file, with the times that apply inside of it."""
-
-    name: str
-    begin: float
-    end: float
-    texts: list[str] | None  # of the paragraph that it is, or is in
-
-
-class _TtmlReader:
-    """Collects the paragraphs of a TTML file while it is parsed."""
-
-    def __init__(self) -> None:
-        self.cues: list[ReadCue] = []
-        self._open: list[_Element] = []
-        self._frames, self._ticks = 30.0, 1.0
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Open an element."""
-        attributes = {_local(key): value for key, value in attributes.items()}
-        name = _local(name)
-        if not self._open:
-            if name != "tt":
-                raise MalformedSubtitlesError("The outermost element of TTML is tt.")
-            self._read_rates(attributes)
-        if len(self._open) >= MAX_DEPTH:
-            raise MalformedSubtitlesError(f"At most {MAX_DEPTH} nested elements.")
-        around = self._open[-1] if self._open else _Element("", 0.0, MAX_SECONDS, None)
-        begin = around.begin + self._time(attributes["begin"]) if "begin" in attributes else around.begin
-        end = around.end
-        if "end" in attributes:
-            end = min(end, around.begin + self._time(attributes["end"]))
-        elif "dur" in attributes:
-            end = min(end, begin + self._time(attributes["dur"]))
-        texts = [] if name == "p" else around.texts
-        if name == "br" and texts is not None:
-            texts.append(_BREAK)
-        self._open.append(_Element(name, begin, end, texts))
-
-    def text(self, data: str) -> None:
-        """Take characters, which count only in a paragraph."""
-        if self._open and (texts := self._open[-1].texts) is not None:
-            texts.append(data.replace("\n", " "))
-
-    def finish(self, _name: str) -> None:
-        """Close an element; a paragraph becomes a cue."""
-        element = self._open.pop()
-        if element.name != "p" or element.texts is None:
-            return
-        if not element.begin <= element.end < MAX_SECONDS:
-            raise MalformedSubtitlesError("A paragraph has no end, or ends before it begins.")
-        lines = "".join(element.texts).split(_BREAK)
-        text = " ".join(plain for line in lines if (plain := clean_text(_DASH.sub("", clean_text(line)))))
-        self.cues.append(ReadCue(round(element.begin, 3), round(element.end, 3), without_sounds(text)))
-        if len(self.cues) > MAX_CUES:
-            raise MalformedSubtitlesError(f"At most {MAX_CUES:,} cues.")
-
-    def _read_rates(self, attributes: dict[str, str]) -> None:
-        frames = float(_digits(attributes.get("frameRate", "30")))
-        numerator, _, denominator = attributes.get("frameRateMultiplier", "1 1").partition(" ")
-        self._frames = frames * float(_digits(numerator)) / float(_digits(denominator or "1"))
-        self._ticks = float(_digits(attributes["tickRate"])) if "tickRate" in attributes else self._frames
-
-    def _time(self, value: str) -> float:
-        value = value.strip()
-        if offset := _OFFSET_TIME.match(value):
-            scale = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "f": 1 / self._frames, "t": 1 / self._ticks}
-            return float(offset.group(1)) * scale[offset.group(2)]
-        if clock := _CLOCK_TIME.match(value):
-            hours, minutes, seconds, fraction, frames = clock.groups()
-            whole = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
-            return whole + float(fraction or 0) + int(frames or 0) / self._frames
-        raise MalformedSubtitlesError("A time has a form that is not supported.")
-
-
-def _read_ttml(content: str) -> list[ReadCue]:
-    parser, reader = expat.ParserCreate("utf-8", " "), _TtmlReader()
-    parser.StartElementHandler = reader.start
-    parser.EndElementHandler = reader.finish
-    parser.CharacterDataHandler = reader.text
-    parser.StartDoctypeDeclHandler = _refuse_doctype
-    try:
-        parser.Parse(content.encode(errors="replace"), True)  # noqa: FBT003 (its only form)
-    except expat.ExpatError as error:
-        raise MalformedSubtitlesError(f"This is no well-formed XML: line {error.lineno}.") from error
-    return reader.cues
-
-
-def _refuse_doctype(*_arguments: object) -> None:
-    """Without a document type there are no entities to expand or to fetch."""
-    raise MalformedSubtitlesError("A document type declaration is not allowed.")
-
-
-def _local(name: str) -> str:
-    return name.rpartition(" ")[2]
-
-
-def _digits(value: str) -> str:
-    if not re.fullmatch(r"[1-9]\d{0,9}", value):
-        raise MalformedSubtitlesError("A frame rate or tick rate is not a positive integer.")
-    return value
+    # Our own files have joiners in what other readers would take for markup, and SubRip has no braces.
+    text = text.replace(JOINER, "")
+    return without_dash(text if is_escaped else with_braces(text))

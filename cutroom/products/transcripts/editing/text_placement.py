@@ -5,12 +5,19 @@ text without times gets them, and subtitles, whose cues divide sentences as the 
 they are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Levenshtein
 
-from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument, rounded, speaker_label
+from cutroom.media.subtitles import clean_text
+from cutroom.products.transcripts.document import (
+    DocumentSegment,
+    TranscriptDocument,
+    rounded,
+    shown_names,
+    speaker_label,
+)
 from cutroom.products.transcripts.editing.identity import keep_ids
 from cutroom.products.transcripts.editing.operations import (
     MAX_LABEL,
@@ -85,6 +92,31 @@ def place_text(
     return placed
 
 
+@dataclass(frozen=True, slots=True)
+class FoundTexts:
+    """The texts of lines by the segment that their words belong to."""
+
+    texts: Mapping[str, str]
+    unplaced_lines: int  # of which no word belongs to a segment
+
+
+def find_texts(
+    document: TranscriptDocument, lines: Sequence[ImportedLine], *, language: str, min_match: float
+) -> FoundTexts | None:
+    """The texts for the segments of a document by their words; None if fewer of them are the same."""
+    words = [word for at, line in enumerate(lines) for word in _words(line, at)]
+    if not words or len(words) > MAX_IMPORTED_WORDS or _match(document, words) < min_match:
+        return None
+    _fill(document, words)
+    by_segment: dict[int, list[_Word]] = {}
+    for word in words:
+        if word.segment is not None:
+            by_segment.setdefault(word.segment, []).append(word)
+    texts = {document.segments[at].id: _text(found, language) for at, found in by_segment.items()}
+    placed_lines = {word.line for word in words if word.segment is not None}
+    return FoundTexts(texts, len({word.line for word in words} - placed_lines))
+
+
 def _within(line: ImportedLine, until_seconds: float | None) -> ImportedLine:
     """The line inside of the recording; without text if it is after its end."""
     if line.start_seconds is None or line.end_seconds is None or until_seconds is None:
@@ -107,8 +139,8 @@ def _words(line: ImportedLine, number: int) -> list[_Word]:
 
 def _match(document: TranscriptDocument, words: Sequence[_Word]) -> float:
     """Find the segments of words that were recognized, or stand for such; return the share that are the same."""
-    known = [(word_key(unit), at) for at, each in enumerate(document.segments) for unit in word_units(each.text)]
     wanted = [word_key(word.text) for word in words]
+    known = _known_words(document, wanted)
     equal = 0
     for code in Levenshtein.opcodes([key for key, _ in known], wanted):
         if code.tag not in {"equal", "replace"}:
@@ -117,6 +149,20 @@ def _match(document: TranscriptDocument, words: Sequence[_Word]) -> float:
             words[code.dest_start + offset].segment = known[code.src_start + offset][1]
         equal += code.dest_end - code.dest_start if code.tag == "equal" else 0
     return equal / len(words)
+
+
+def _known_words(document: TranscriptDocument, wanted: Sequence[str]) -> list[tuple[str, int]]:
+    """The words of the document with the positions of their segments.
+
+    Deleted ones count only if the text is nearer to the document with them: a word that was said twice, and deleted
+    once, would otherwise be taken for the deleted one.
+    """
+    known = [(word_key(unit), at) for at, each in enumerate(document.segments) for unit in word_units(each.text)]
+    kept = [(key, at) for key, at in known if not document.segments[at].deleted]
+    if len(kept) == len(known):
+        return known
+    distances = [Levenshtein.distance([key for key, _ in each], wanted) for each in (kept, known)]
+    return kept if distances[0] <= distances[1] else known
 
 
 def _fill(document: TranscriptDocument, words: Sequence[_Word]) -> None:
@@ -262,8 +308,10 @@ class _Speakers:
     def __init__(self, document: TranscriptDocument) -> None:
         self.labels = {each: document.labels.get(each, speaker_label(each)) for each in document.speakers}
         self.labels |= document.labels
-        self._by_name = {label.casefold(): speaker for speaker, label in self.labels.items()}
+        names = shown_names(self.labels)
+        self._by_name = {clean_text(label).casefold(): speaker for speaker, label in self.labels.items()}
         self._by_name |= {speaker.casefold(): speaker for speaker in self.labels}
+        self._by_name |= {name.casefold(): speaker for speaker, name in names.items()}
 
     @property
     def first(self) -> str:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cutroom.products.captions.importing.cue_placement import divide_text, place_cues
 from cutroom.products.transcripts.document import DocumentSegment
-from cutroom.products.transcripts.editing.subtitle_reading import ReadCue
+from cutroom.products.transcripts.editing.read_cues import ReadCue
 
 
 def segment(id_: str, start: float, end: float, speaker: str = "speaker_1") -> DocumentSegment:

@@ -146,7 +146,8 @@ async def test_captions_that_were_deleted_are_imported_again(track: CaptionTrack
         ("srt", "1\n01:00:00,000 --> 01:00:01,500\nViel zu spät.\n", "content"),
         ("srt", "1\n00:00:00,000 --> 00:00:01,500\n" + "x" * 2_001, "content"),
         ("ttml", "<!DOCTYPE tt [<!ENTITY a 'b'>]><tt/>", "content"),
-        ("text", "words", "format"),
+        ("text", "words", "content"),
+        ("sbv", "words", "format"),
     ],
 )
 async def test_hostile_files_are_refused(track: CaptionTrackStage, form: str, content: str, path: str) -> None:

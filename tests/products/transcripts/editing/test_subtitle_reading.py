@@ -8,14 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutroom.media.subtitles import SubtitleCue, SubtitleLine, write_srt, write_vtt
-from cutroom.products.transcripts.editing.subtitle_reading import (
-    MAX_CUES,
-    MAX_DEPTH,
-    MalformedSubtitlesError,
-    ReadCue,
-    SubtitleFormat,
-    read_subtitles,
-)
+from cutroom.products.transcripts.editing.read_cues import MAX_CUES, MalformedSubtitlesError, ReadCue
+from cutroom.products.transcripts.editing.subtitle_reading import SubtitleFormat, read_subtitles
+from cutroom.products.transcripts.editing.ttml_reading import MAX_DEPTH
 
 SRT, VTT, TTML = SubtitleFormat.SRT, SubtitleFormat.VTT, SubtitleFormat.TTML
 HEAD = '<tt xmlns="http://www.w3.org/ns/ttml" xmlns:ttp="http://www.w3.org/ns/ttml#parameter"'
