@@ -1,0 +1,1 @@
+"""Client for Cutroom, a service for video and audio work."""
