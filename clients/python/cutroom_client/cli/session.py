@@ -13,6 +13,7 @@ from cutroom_client.cli.exits import CommandError, Exit
 from cutroom_client.cli.output import Output
 from cutroom_client.cli.profiles import Profile, config_dir, load_profile, profile_name
 from cutroom_client.cli.service import Service
+from cutroom_client.urls import checked_base_url, origin
 
 DEFAULT_URL = "http://127.0.0.1:8700"  # an installation on this computer
 
@@ -37,8 +38,6 @@ class Session:
     def base_url(self) -> str:
         """The option, then the environment, then the profile."""
         url = self.given_url or self.environment.get("CUTROOM_BASE_URL") or self.profile.base_url or DEFAULT_URL
-        from cutroom_client.urls import checked_base_url  # noqa: PLC0415
-
         try:
             return checked_base_url(url)
         except ValueError:
@@ -46,11 +45,12 @@ class Session:
 
     @cached_property
     def service(self) -> Service:
+        key, base_url = self.api_key, self.base_url
         from cutroom_client.settings import resolve  # noqa: PLC0415 (slow to load)
 
         settings = resolve(
-            api_key=self.api_key,
-            base_url=self.base_url,
+            api_key=key,
+            base_url=base_url,
             max_credits=self.profile.max_credits,
             timeout=None,
             retry=None,
@@ -76,8 +76,6 @@ class Session:
         return key
 
     def _check_origin(self) -> None:
-        from cutroom_client.urls import origin  # noqa: PLC0415
-
         stored = self.profile.base_url or DEFAULT_URL
         if origin(self.base_url) != origin(stored):
             raise CommandError(
