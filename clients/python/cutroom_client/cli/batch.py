@@ -170,7 +170,7 @@ class BatchRun:
         price = state.prices.get(step)
         if price is None:
             found = quote(self._session, video_id, bundle) if bundle is not None else None
-            price = float(found["total"]) if found is not None else 0.0
+            price = round(float(found["total"]), 3) if found is not None else 0.0
             if self.limit is not None and price and self._journal.spent() + price > self.limit:
                 raise CommandError(
                     f"{step} costs {credits_text(price)}, and {credits_text(self._journal.spent())} of "

@@ -179,8 +179,10 @@ def titles(
     if description:
         body["generateDescription"] = {"enabled": True, "descriptionType": description, **mode}
     found = session.service.post("/v1/videos/{}/packaging", video, body=body)
-    finish(session, found, job_ids_of(found), wait=wait)
+    jobs = finish(session, found, job_ids_of(found), wait=wait)
     if wait and not session.output.as_json:
+        if any("skipped" in (each.get("result") or {}) for each in jobs):
+            session.output.note("The video has a title or description already: use --overwrite to replace it.")
         texts = session.service.get("/v1/videos/{}/packaging", video)
         session.output.fields(
             {name: texts[key] for name, key in (("Title", "title"), ("Description", "description")) if key in texts}

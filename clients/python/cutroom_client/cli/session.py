@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -87,7 +88,8 @@ class Session:
 
     def limit(self, given: float | None) -> float | None:
         """The spending limit of a command: its own, else that of the profile."""
-        return given if given is not None else self.profile.max_credits
+        limit = given if given is not None else self.profile.max_credits
+        return None if limit is None else math.floor(limit * 1000 + 1e-6) / 1000  # the service counts milli-credits
 
     def close(self) -> None:
         if "service" in self.__dict__:

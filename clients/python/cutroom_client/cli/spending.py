@@ -82,7 +82,7 @@ def approve(
         up_to = "at a price that is not known yet" if limit is None else f"for at most {credits_text(limit)}"
         ask(f"{what} {up_to}.")
         return limit
-    total = float(found["total"])
+    total = round(float(found["total"]), 3)
     if limit is not None and total > limit:
         raise CommandError(
             f"{what} costs {credits_text(total)}, which is above the limit of {credits_text(limit)}.",
@@ -95,7 +95,7 @@ def approve(
         drafts = any(each.get("quality") == "draft" for each in found.get("breakdown", []))
         note = " The translation is a draft: have it reviewed." if drafts else ""
         ask(f"{what} costs {credits_text(total)} of {credits_text(found.get('balance'))}.{note}")
-    return total if limit is None else min(total, limit)
+    return total
 
 
 def ask(question: str) -> None:
