@@ -1,4 +1,4 @@
-"""The stage of the proof of the command line: a service with a worker, an account with credits, and a home directory."""
+"""The stage of the command line's proof: a service with a worker, an account with credits, and a home directory."""
 
 import asyncio
 import os

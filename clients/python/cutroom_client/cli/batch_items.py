@@ -49,7 +49,9 @@ class Recipe:
             bundle: dict[str, object] = {"zeroPromptThumbnail": {"enabled": True}}
             found.append(("thumbnail", "/v1/videos/{}/thumbnails", {"mode": "zero_prompt"}, bundle))
         if self.title:
-            title: dict[str, object] = {"generateTitle": {"enabled": True, "titleType": self.title, "overwriteMode": "always"}}
+            title: dict[str, object] = {
+                "generateTitle": {"enabled": True, "titleType": self.title, "overwriteMode": "always"}
+            }
             found.append(("title", "/v1/videos/{}/packaging", title, None))
         return found
 

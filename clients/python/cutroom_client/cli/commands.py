@@ -86,6 +86,17 @@ def execute(body: Body, common: dict[str, Any], options: dict[str, Any]) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered has nowhere to go
         return int(Exit.OK)
+    except Exception as error:
+        if os.environ.get("CUTROOM_DEBUG"):
+            raise
+        # Not the text of the error: it could have a signed URL or a key.
+        failure = CommandError(
+            f"An unexpected error: {type(error).__name__}.",
+            exit_code=Exit.UNEXPECTED,
+            hint="Set CUTROOM_DEBUG=1 to see where it comes from.",
+        )
+        (session.output if session else Output.choose(as_json=common["as_json"])).failure(failure)
+        return int(failure.exit_code)
     finally:
         if session is not None:
             session.close()

@@ -41,7 +41,7 @@ def login(
 
     base_url = session.base_url
     if with_key:
-        key = _read_key(session.output)
+        key = _read_key()
     else:
         key = log_in(base_url, scopes=scopes, open_page=_opener(session.output, browser=browser)).key
     limit = max_credits if max_credits is not None else session.profile.max_credits
@@ -63,7 +63,7 @@ def login(
     )
 
 
-def _read_key(output: Output) -> str:
+def _read_key() -> str:
     """A key from standard input; not echoed on a terminal."""
     if sys.stdin.isatty():
         from getpass import getpass  # noqa: PLC0415
