@@ -238,6 +238,15 @@ class OAuthTokenService:
         self, connection: Connection, code: str, *, client_id: str, redirect_uri: str, verifier: str, now: datetime
     ) -> TokenPair:
         """Exchange a code for tokens. Reuse of a code revokes the grant."""
+        row = await self.redeem(
+            connection, code, client_id=client_id, redirect_uri=redirect_uri, verifier=verifier, now=now
+        )
+        return await self._issue(connection, row, row["scopes"], now=now)
+
+    async def redeem(
+        self, connection: Connection, code: str, *, client_id: str, redirect_uri: str, verifier: str, now: datetime
+    ) -> asyncpg.Record:
+        """Use up a code and return its grant; the connection is then scoped to the grant's library."""
         row = None
         if is_well_formed(code, CODE_PREFIX):
             hashed = self.secret_box.keyed_hash(CODE_PURPOSE, code)
@@ -257,7 +266,7 @@ class OAuthTokenService:
             row["grant_id"],
             now,
         )
-        return await self._issue(connection, row, row["scopes"], now=now)
+        return row
 
     async def refresh(
         self, connection: Connection, refresh_token: str, *, client_id: str, scope: str, now: datetime

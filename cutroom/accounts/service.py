@@ -242,8 +242,9 @@ class KeyIssuer:
         name: str,
         scopes: Iterable[Scope],
         now: datetime,
+        key_id: str | None = None,
     ) -> NewKey:
-        """Create a key for a member of the library; no scopes means all of them."""
+        """Create a key for a member of the library, with a new id unless one is given; no scopes means all of them."""
         row = await connection.fetchrow(
             """SELECT l.plan FROM libraries l JOIN members m ON m.library_id = l.id AND m.user_id = $2
                WHERE l.id = $1""",
@@ -254,7 +255,7 @@ class KeyIssuer:
             raise not_found()
         granted = grant_scopes(scopes, self.plans[row["plan"]])
         secret = generate_credential(KEY_PREFIX)
-        key_id = new_id()
+        key_id = key_id or new_id()
         key = {
             "id": key_id,
             "library_id": library_id,

@@ -8,35 +8,22 @@ client.videos.upload("talk.mp4").dub("pt").wait().download("talk-pt.mp4")
 ```
 """
 
-from cutroom_client import models, webhooks
-from cutroom_client._async.client import AsyncCutroom
-from cutroom_client._async.jobs import AsyncJobHandle
-from cutroom_client._async.video import AsyncVideoHandle
-from cutroom_client._sync.client import Cutroom
-from cutroom_client._sync.jobs import JobHandle
-from cutroom_client._sync.video import VideoHandle
-from cutroom_client._version import __version__
-from cutroom_client.errors import *  # noqa: F403 (one class per error code; `__all__` of the module lists them)
-from cutroom_client.errors import __all__ as _errors
-from cutroom_client.retrying import RetryPolicy
-from cutroom_client.server_events import ServerEvent
-from cutroom_client.transfers import SavedFile, TransferProgress
-from cutroom_client.webhooks import WebhookEvent
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = [  # noqa: PLE0604
-    "AsyncCutroom",
-    "AsyncJobHandle",
-    "AsyncVideoHandle",
-    "Cutroom",
-    "JobHandle",
-    "RetryPolicy",
-    "SavedFile",
-    "ServerEvent",
-    "TransferProgress",
-    "VideoHandle",
-    "WebhookEvent",
-    "__version__",
-    "models",
-    "webhooks",
-    *_errors,
-]
+from cutroom_client._version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from cutroom_client.errors import *  # noqa: F403
+    from cutroom_client.exports import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> object:
+        """A public name. The command line starts without them: they take several times as long to import as it does."""
+        try:
+            return getattr(import_module("cutroom_client.exports"), name)
+        except AttributeError:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+
+    def __dir__() -> list[str]:
+        return sorted(import_module("cutroom_client.exports").__all__)

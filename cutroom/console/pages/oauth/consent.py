@@ -5,6 +5,7 @@ from urllib.parse import urlencode, urlsplit
 
 from starlette.responses import RedirectResponse, Response
 
+from cutroom.accounts.command_line import COMMAND_LINE, is_command_line, is_loopback_redirect, parse_key_scopes
 from cutroom.accounts.oauth import (
     Consent,
     OAuthClientInfo,
@@ -14,7 +15,7 @@ from cutroom.accounts.oauth import (
     is_challenge,
     parse_scopes,
 )
-from cutroom.accounts.scopes import Scope
+from cutroom.accounts.scopes import ALL_SCOPES, SPEECH_SCOPES, Scope
 from cutroom.accounts.sessions import LibraryChoice
 from cutroom.console.framework.page_context import PageContext, page
 from cutroom.console.framework.scopes import SCOPE_DESCRIPTIONS
@@ -41,11 +42,12 @@ async def _read(context: PageContext, pairs: list[tuple[str, str]]) -> Authoriza
     fields = dict(given)
     if len(given) != len(fields):
         raise invalid_field("request", "The app sent a parameter twice.")
-    client = await find_client(context.call.connection, fields.get("client_id", "")[:100])
+    client_id, redirect_uri = fields.get("client_id", "")[:100], fields.get("redirect_uri", "")
+    client = COMMAND_LINE if is_command_line(client_id) else await find_client(context.call.connection, client_id)
     if client is None:
         raise invalid_field("client_id", "The app that sent you here is not registered.")
-    redirect_uri = fields.get("redirect_uri", "")
-    if redirect_uri not in client.redirect_uris:
+    known = is_loopback_redirect(redirect_uri) if client is COMMAND_LINE else redirect_uri in client.redirect_uris
+    if not known:
         raise invalid_field("redirect_uri", "The redirect URI is not registered for this app.")
     return AuthorizationRequest(client, redirect_uri, fields.get("state", ""), fields)
 
@@ -59,6 +61,10 @@ def _scopes(request: AuthorizationRequest) -> frozenset[Scope]:
         raise OAuthError("invalid_request", "A code_challenge with the method S256 is required.")
     if len(request.state) > MAX_STATE:
         raise OAuthError("invalid_request", f"state must have at most {MAX_STATE} characters.")
+    if request.client is COMMAND_LINE:
+        if not request.state:
+            raise OAuthError("invalid_request", "state is required.")
+        return parse_key_scopes(fields.get("scope", ""))
     return parse_scopes(fields.get("scope", ""))
 
 
@@ -77,11 +83,11 @@ async def show_consent(context: PageContext) -> Response:
     except OAuthError as error:
         return _redirect_to_client(context, request, error=error.error, error_description=error.description)
     response = context.page(
-        "consent.html",
+        "consent_key.html" if request.client is COMMAND_LINE else "consent.html",
         client=request.client,
         fields=request.fields,
         host=urlsplit(request.redirect_uri).netloc,
-        scopes=[(scope.value, SCOPE_DESCRIPTIONS[scope]) for scope in sorted(scopes)],
+        scopes=[(scope.value, text) for scope, text in SCOPE_DESCRIPTIONS.items() if scope in scopes],
     )
     parts = urlsplit(request.redirect_uri)
     target = (f"{parts.scheme}://{parts.netloc}",)
@@ -97,7 +103,11 @@ async def answer_consent(context: PageContext) -> Response:
         return _redirect_to_client(context, request, error=error.error, error_description=error.description)
     if context.form.text("answer") != "allow":
         return _redirect_to_client(context, request, error="access_denied", error_description="The user denied access.")
-    library = _chosen(context)
+    if request.client is COMMAND_LINE:
+        library = _chosen_library(context)
+        scopes = _chosen_scopes(context, scopes, library)
+    else:
+        library = _chosen(context)
     consent = Consent(
         client_id=request.client.id,
         user_id=context.me.user_id,
@@ -119,12 +129,28 @@ async def answer_consent(context: PageContext) -> Response:
     return _redirect_to_client(context, request, code=issued.code)
 
 
+def _chosen_scopes(context: PageContext, requested: frozenset[Scope], library: LibraryChoice) -> frozenset[Scope]:
+    """The requested scopes that are ticked; all of them on a plan without speech include those of speech, unused."""
+    ticked = frozenset(context.form.all("scope_granted"))
+    chosen = frozenset(scope for scope in requested if scope.value in ticked)
+    if chosen != ALL_SCOPES and not library.plan.speech:
+        chosen -= SPEECH_SCOPES
+    if not chosen:
+        raise invalid_field("scope_granted", "Choose at least one thing that the command line may do.")
+    return chosen
+
+
 def _chosen(context: PageContext) -> LibraryChoice:
+    library = _chosen_library(context)
+    if not library.plan.speech:
+        raise CutroomError(Code.PERMISSION_DENIED, message="This library's plan does not include speech.")
+    return library
+
+
+def _chosen_library(context: PageContext) -> LibraryChoice:
     library_id = context.form.text("library")
     for each in context.libraries:
         if each.id == library_id:
-            if not each.plan.speech:
-                raise CutroomError(Code.PERMISSION_DENIED, message="This library's plan does not include speech.")
             return each
     raise invalid_field("library", "Choose one of your libraries.")
 

@@ -1,11 +1,13 @@
 """OAuth endpoints for clients: token exchange, refresh, revocation, metadata."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from cutroom.accounts.command_line import exchange_for_key, is_command_line, revoke_login
 from cutroom.accounts.oauth import (
     ACCESS_LIFETIME,
     GRANTABLE,
@@ -16,6 +18,7 @@ from cutroom.accounts.oauth import (
     find_client,
 )
 from cutroom.accounts.principals import PrincipalKind
+from cutroom.accounts.service import KeyIssuer
 from cutroom.audit import service as audit
 from cutroom.audit.service import AuditActor, AuditEvent
 from cutroom.console.framework.forms import Form, read_fields
@@ -27,7 +30,9 @@ from cutroom.web.middleware import origin_of
 from cutroom.web.runtime import Runtime
 
 _NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache", "X-Content-Type-Options": "nosniff"}
-_SINGLE_FIELDS = ("grant_type", "code", "redirect_uri", "client_id", "code_verifier", "refresh_token", "scope", "token")
+_SINGLE_FIELDS = (
+    "grant_type", "code", "redirect_uri", "client_id", "code_verifier", "refresh_token", "scope", "token", "device_name"
+)  # fmt: skip
 
 
 async def issue_tokens(request: Request) -> Response:
@@ -77,7 +82,10 @@ async def _read(request: Request) -> Form:
 
 
 async def _client_id(connection: Connection, form: Form) -> str:
-    client = await find_client(connection, form.text("client_id")[:100])
+    given = form.text("client_id")[:100]
+    if is_command_line(given):
+        return given
+    client = await find_client(connection, given)
     if client is None:
         raise OAuthError("invalid_client", "Unknown client.")
     return client.id
@@ -87,17 +95,27 @@ async def _append_revocation(request: Request, connection: Connection, revoked: 
     """Logs the revocation of a grant; the connection is already scoped to its library."""
     if revoked is None:
         return
+    targets = {"clientId": revoked.client_id}
+    if is_command_line(revoked.client_id):  # its key has the id of the grant
+        action, targets = "key.revoke", {**targets, "keyId": revoked.grant_id}
+    else:
+        action, targets = "oauth.revoke", {**targets, "grantId": revoked.grant_id}
+    event = _event(request, action, revoked.library_id, actor=revoked.client_id, targets=targets)
     runtime: Runtime = request.app.state.runtime
-    event = AuditEvent(
-        library_id=revoked.library_id,
-        action="oauth.revoke",
-        actor=AuditActor(PrincipalKind.TOKEN, revoked.client_id),
-        at=runtime.clock(),
-        origin=origin_of(request),
-        targets={"grantId": revoked.grant_id, "clientId": revoked.client_id},
-    )
     await audit.append(connection, event, secret_box=runtime.secret_box)
     await log_revocations(runtime.settings, [event])
+
+
+def _event(request: Request, action: str, library_id: str, *, actor: str, targets: dict[str, str]) -> AuditEvent:
+    runtime: Runtime = request.app.state.runtime
+    return AuditEvent(
+        library_id=library_id,
+        action=action,
+        actor=AuditActor(PrincipalKind.TOKEN, actor),
+        at=runtime.clock(),
+        origin=origin_of(request),
+        targets=targets,
+    )
 
 
 async def _tokens(request: Request, connection: Connection, form: Form) -> Response:
@@ -105,6 +123,8 @@ async def _tokens(request: Request, connection: Connection, form: Form) -> Respo
     service, now = OAuthTokenService(runtime.secret_box), runtime.clock()
     client_id = await _client_id(connection, form)
     match form.text("grant_type"):
+        case "authorization_code" if is_command_line(client_id):
+            return await _key_response(request, connection, form)
         case "authorization_code":
             pair = await service.exchange(
                 connection,
@@ -125,6 +145,27 @@ async def _tokens(request: Request, connection: Connection, form: Form) -> Respo
     return _tokens_response(pair)
 
 
+async def _key_response(request: Request, connection: Connection, form: Form) -> Response:
+    """The command line gets an API key, which does not expire, in place of tokens."""
+    runtime: Runtime = request.app.state.runtime
+    login = await exchange_for_key(
+        connection,
+        form.text("code"),
+        redirect_uri=form.text("redirect_uri"),
+        verifier=form.text("code_verifier"),
+        device=form.text("device_name"),
+        issuer=KeyIssuer(secret_box=runtime.secret_box, plans=runtime.authenticator.plans),
+        now=runtime.clock(),
+    )
+    client_id, scopes = form.text("client_id"), sorted(login.key.scopes)
+    targets = {"keyId": login.key.key_id, "clientId": client_id}
+    event = _event(request, "key.create", login.library_id, actor=client_id, targets=targets)
+    event = replace(event, after={"scopes": scopes})
+    await audit.append(connection, event, secret_box=runtime.secret_box)
+    body = {"access_token": login.key.secret, "token_type": "Bearer", "scope": " ".join(scopes)}
+    return JSONResponse(body, headers=_NO_STORE)
+
+
 def _tokens_response(pair: TokenPair) -> Response:
     body = {
         "access_token": pair.access,
@@ -141,9 +182,11 @@ async def _revoke(request: Request, connection: Connection, form: Form) -> Respo
     client_id = await _client_id(connection, form)
     if not form.text("token"):
         raise OAuthError("invalid_request", "token is required.")
-    revoked = await OAuthTokenService(runtime.secret_box).revoke(
-        connection, form.text("token"), client_id=client_id, now=runtime.clock()
-    )
+    service, token, now = OAuthTokenService(runtime.secret_box), form.text("token"), runtime.clock()
+    if is_command_line(client_id):
+        revoked = await revoke_login(connection, token, service=service, now=now)
+    else:
+        revoked = await service.revoke(connection, token, client_id=client_id, now=now)
     await _append_revocation(request, connection, revoked)
     return Response(status_code=200, headers=_NO_STORE)
 
