@@ -3,6 +3,7 @@
 import json
 import sys
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from cutroom.entrypoints.api import build_app
 from cutroom.web.openapi import document
@@ -13,8 +14,13 @@ def _no_runtime() -> AbstractAsyncContextManager[Runtime]:
     raise RuntimeError("the OpenAPI document needs no runtime")
 
 
+def read_document() -> dict[str, Any]:
+    """Returns the OpenAPI document of this version."""
+    return document(build_app(_no_runtime))
+
+
 def main() -> None:
-    json.dump(document(build_app(_no_runtime)), sys.stdout, indent=2, ensure_ascii=False)
+    json.dump(read_document(), sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
 
 
