@@ -42,6 +42,8 @@ check:
     uv run mypy
     uv run lint-imports
     uv run python -m dev.lint
+    uv run python -m dev.typescript_client --check
+    uv run python -m dev.typescript_client.toolchain check
 
 # Format, and apply automatic fixes.
 fix:
@@ -78,3 +80,7 @@ examples:
 # Print the OpenAPI document.
 openapi:
     @uv run python -m cutroom.entrypoints.openapi
+
+# Regenerate the types and operations of the TypeScript client from the OpenAPI document.
+client-types:
+    uv run python -m dev.typescript_client

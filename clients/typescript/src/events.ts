@@ -35,7 +35,7 @@ export class Events {
   ) {}
 
   /** Events that are recorded already, oldest first. */
-  async *list(options: EventOptions = {}): AsyncGenerator<LibraryEvent & { readonly cursor: string }> {
+  async *list(options: EventOptions = {}): AsyncGenerator<LibraryEvent> {
     let after = options.after;
     for (;;) {
       const page = await this.api.listEvents({
@@ -44,7 +44,7 @@ export class Events {
         ...(options.signal === undefined ? {} : { signal: options.signal }),
         limit: 100,
       });
-      for (const event of page.events) yield { ...event, cursor: page.cursor };
+      yield* page.events;
       if (!page.hasMore) return;
       after = page.cursor;
     }

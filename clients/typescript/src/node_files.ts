@@ -1,5 +1,5 @@
 // Imported only when a path is given, so that browsers never load it.
-import { open, rename } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { DownloadSink } from "./downloads.js";
@@ -52,6 +52,9 @@ export async function openTarget(path: string | URL): Promise<DownloadSink<strin
       await rename(partial, target);
       return target;
     },
-    abort: close,
+    async abort() {
+      await close();
+      await rm(partial, { force: true });
+    },
   };
 }
