@@ -10,6 +10,8 @@ from dev.typescript_client.schemas import Schema, UnsupportedSchemaError, doc_co
 _PREFIX = "schemas."
 _HEADERS = {"If-Match": "ifMatch", "Last-Event-ID": "lastEventId"}  # the client sets all others itself
 _IDEMPOTENCY = "Idempotency-Key"
+# Operation ids that say too little on their own; the Python client has the same names.
+_NAMES = {"stream": "streamSpeech", "quote": "quoteCredits", "reserve": "reserveCredits"}
 _IGNORED = {_IDEMPOTENCY, "Cutroom-Max-Credits", "X-Fern-SDK-Name"}
 # Fields of every call; no parameter of an operation may have one of these names.
 _RESERVED = {"body", "idempotencyKey", "maxCredits", "signal"}
@@ -71,7 +73,7 @@ def _method(path: str, verb: str, operation: Mapping[str, Any]) -> Method:
     parameters = operation.get("parameters", ())
     body = operation.get("requestBody", {})
     return Method(
-        name=operation["operationId"],
+        name=_NAMES.get(operation["operationId"], operation["operationId"]),
         verb=verb.upper(),
         path=path,
         parameters=tuple(_parameter(each) for each in parameters if each["name"] not in _IGNORED),
@@ -111,7 +113,7 @@ def _response_type(responses: Mapping[str, Any]) -> str:
         content = response.get("content", {})
         json_content = content.get("application/json")
         if json_content:
-            types[type_of(json_content["schema"], prefix=_PREFIX)] = None
+            types.update(dict.fromkeys(type_of(json_content["schema"], prefix=_PREFIX).split(" | ")))
         else:
             types["Response" if content else "void"] = None
     return " | ".join(types)

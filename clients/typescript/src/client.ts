@@ -33,7 +33,7 @@ export class Cutroom {
   readonly jobs: Jobs;
   readonly events: Events;
   /** Every operation of the API. */
-  readonly api: Operations;
+  readonly operations: Operations;
   /** @internal */
   readonly transport: Transport;
   /** @internal */
@@ -48,10 +48,10 @@ export class Cutroom {
       policy: { ...DEFAULT_RETRIES, ...options.retries },
     });
     if (options.maxCredits !== undefined) formatCredits(options.maxCredits);
-    this.api = new ApiOperations(this.transport, options.maxCredits);
+    this.operations = new ApiOperations(this.transport, options.maxCredits);
     this.videos = new Videos(this);
     this.jobs = new Jobs(this);
-    this.events = new Events(this.api, this.transport);
+    this.events = new Events(this.operations, this.transport);
     this.watcher = new JobWatcher(this.events);
   }
 

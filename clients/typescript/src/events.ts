@@ -30,7 +30,7 @@ export interface EventOptions {
 /** The log of what happened in the library. */
 export class Events {
   constructor(
-    private readonly api: Operations,
+    private readonly operations: Operations,
     private readonly transport: Transport,
   ) {}
 
@@ -38,7 +38,7 @@ export class Events {
   async *list(options: EventOptions = {}): AsyncGenerator<LibraryEvent> {
     let after = options.after;
     for (;;) {
-      const page = await this.api.listEvents({
+      const page = await this.operations.listEvents({
         ...(after === undefined ? {} : { after }),
         ...(options.types === undefined ? {} : { types: options.types.join(",") }),
         ...(options.signal === undefined ? {} : { signal: options.signal }),

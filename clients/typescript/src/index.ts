@@ -8,7 +8,7 @@ export { OPERATIONS, Operations } from "./generated/operations.js";
 export type * from "./generated/operations.js";
 export type * as schemas from "./generated/schemas.js";
 export { JobHandle, Jobs, PendingJob } from "./jobs.js";
-export type { WaitOptions } from "./jobs.js";
+export type { FileOptions, WaitOptions } from "./jobs.js";
 export type { CallOptions, KeyedOptions, OperationDescription, PostOptions } from "./operation.js";
 export { paginate } from "./pages.js";
 export type { RetryPolicy } from "./retries.js";

@@ -2,6 +2,7 @@ import type { Cutroom } from "./client.js";
 import type { DownloadOptions, DownloadTarget } from "./downloads.js";
 import { CutroomError, JobFailedError, RateLimitedError, WaitTimeoutError, jobError } from "./errors.js";
 import type { Job, JobTimeline } from "./generated/schemas.js";
+import { endingOf, filesOfJob, urlOfJob } from "./products.js";
 import { pause } from "./retries.js";
 
 /** Looks at the job even if no event comes. */
@@ -15,6 +16,11 @@ export interface WaitOptions {
   /** Seconds after which `WaitTimeoutError` is thrown; by default, waits until the job ends. */
   timeout?: number;
   signal?: AbortSignal;
+}
+
+export interface FileOptions extends DownloadOptions {
+  /** The form of a file without a name, such as `.m4a` or `.vtt`. */
+  ending?: string;
 }
 
 /** A job, as the API last returned it. */
@@ -47,59 +53,53 @@ export class JobHandle {
 
   /** Waits until the job is ready; throws `JobFailedError` if it fails. */
   async wait(options: WaitOptions = {}): Promise<this> {
-    this.data = await this.client.jobs.wait(this.data, options);
+    this.data = await this.client.jobs.waitFor(this.data, options);
     return this;
   }
 
   async refresh(): Promise<this> {
-    this.data = await this.client.api.getJob({ jobId: this.id });
+    this.data = await this.client.operations.getJob({ jobId: this.id });
     return this;
   }
 
   async cancel(): Promise<this> {
-    this.data = await this.client.api.cancelJob({ jobId: this.id });
+    this.data = await this.client.operations.cancelJob({ jobId: this.id });
     return this;
   }
 
   async retry(options: { maxCredits?: number } = {}): Promise<this> {
-    this.data = await this.client.api.retryJob({ jobId: this.id, ...options });
+    this.data = await this.client.operations.retryJob({ jobId: this.id, ...options });
     return this;
   }
 
   timeline(): Promise<JobTimeline> {
-    return this.client.api.getJobTimeline({ jobId: this.id });
+    return this.client.operations.getJobTimeline({ jobId: this.id });
   }
 
   /**
-   * Fetches what the job has made: the video in the language of a dub, the subtitles of captions, a prepared download.
-   * Other jobs make several files, which `result` and the operations of their product list.
+   * Waits for the job and fetches what it has made, in a form that follows from its type and the ending of the name.
+   * A dub: the video in its language, or its audio for `.m4a`. Captions and transcripts: `.srt` or `.vtt`. A download:
+   * its file. Jobs with several files have `downloadAll`.
    */
-  download(target: string | URL, options?: DownloadOptions): Promise<string>;
-  download(target: WritableStream<Uint8Array>, options?: DownloadOptions): Promise<void>;
-  download(target?: undefined, options?: DownloadOptions): Promise<Blob>;
-  async download(target?: DownloadTarget, options: DownloadOptions = {}): Promise<Blob | string | void> {
-    return this.client.download(await this.downloadUrl(options.signal), target as string, options);
+  download(target: string | URL, options?: FileOptions): Promise<string>;
+  download(target: WritableStream<Uint8Array>, options?: FileOptions): Promise<void>;
+  download(target?: undefined, options?: FileOptions): Promise<Blob>;
+  async download(target?: DownloadTarget, options: FileOptions = {}): Promise<Blob | string | void> {
+    const ending = options.ending ?? (typeof target === "string" ? endingOf(target) : "");
+    await this.wait(options.signal ? { signal: options.signal } : {});
+    const url = await urlOfJob(this.client, this, ending, options.signal ? { signal: options.signal } : {});
+    return this.client.download(url, target, options);
   }
 
-  /** A signed URL of what `download` fetches, valid for an hour. */
-  async downloadUrl(signal?: AbortSignal): Promise<string> {
-    const call = signal ? { signal } : {};
-    await this.wait(call);
-    const video = this.client.videos.handle(this.videoId);
-    switch (this.data.type) {
-      case "dub":
-        return video.prepareDownload({ artifact: "language_video", language: this.language! }, call);
-      case "captions":
-        return video.subtitlesUrl(this.language!, "srt", call);
-      case "import":
-        return video.prepareDownload({ artifact: "source" }, call);
-      case "download": {
-        const downloadRequestId = this.id.slice("download_".length);
-        const { url } = await this.client.api.getDownload({ downloadRequestId, ...call });
-        if (url) return url;
-      }
+  /** Waits for the job and fetches every file of it into a folder: shorts with their covers, or thumbnails. */
+  async downloadAll(folder: string, options: DownloadOptions = {}): Promise<string[]> {
+    await this.wait(options.signal ? { signal: options.signal } : {});
+    const saved: string[] = [];
+    for (const [index, file] of (await filesOfJob(this.client, this)).entries()) {
+      const target = `${folder}/${this.data.type}-${index + 1}${file.ending}`;
+      saved.push(await this.client.download(file.url, target, options));
     }
-    throw new CutroomError(`A ${this.data.type} job has no single file: see its result.`);
+    return saved;
   }
 }
 
@@ -118,8 +118,12 @@ export class PendingJob implements PromiseLike<JobHandle> {
     return (await this.handle).wait(options);
   }
 
-  async download(target: string | URL, options: DownloadOptions = {}): Promise<string> {
+  async download(target: string | URL, options: FileOptions = {}): Promise<string> {
     return (await this.handle).download(target, options);
+  }
+
+  async downloadAll(folder: string, options: DownloadOptions = {}): Promise<string[]> {
+    return (await this.handle).downloadAll(folder, options);
   }
 }
 
@@ -128,11 +132,20 @@ export class Jobs {
   constructor(private readonly client: Cutroom) {}
 
   async get(jobId: string): Promise<JobHandle> {
-    return new JobHandle(this.client, await this.client.api.getJob({ jobId }));
+    return new JobHandle(this.client, await this.client.operations.getJob({ jobId }));
+  }
+
+  /** A job by id, without a request. */
+  handle(jobId: string): JobHandle {
+    return new JobHandle(this.client, { id: jobId, type: jobId.split("_")[0] as Job["type"], status: "queued" });
+  }
+
+  wait(jobId: string, options: WaitOptions = {}): Promise<JobHandle> {
+    return this.handle(jobId).wait(options);
   }
 
   /** Waits for a job by the event stream, or by polling where the stream cannot be used. */
-  async wait(job: Job, options: WaitOptions = {}): Promise<Job> {
+  async waitFor(job: Job, options: WaitOptions = {}): Promise<Job> {
     const expiry = new AbortController();
     const timer =
       options.timeout === undefined ? undefined : setTimeout(() => expiry.abort(), options.timeout * 1_000);
@@ -155,7 +168,7 @@ export class Jobs {
       for (;;) {
         const current = follower.isUnavailable
           ? await this.poll(job.id, signal)
-          : await this.client.api.getJob({ jobId: job.id, signal });
+          : await this.client.operations.getJob({ jobId: job.id, signal });
         if (hasEnded(current)) return current;
         onProgress?.(current);
         if (!follower.isUnavailable) await follower.sleep(SAFETY_MS, signal);
@@ -170,13 +183,13 @@ export class Jobs {
     const started = Date.now();
     let job: Job | undefined;
     try {
-      job = await this.client.api.getJob({ jobId, wait: LONG_POLL_SECONDS, signal });
+      job = await this.client.operations.getJob({ jobId, wait: LONG_POLL_SECONDS, signal });
     } catch (error) {
       if (!(error instanceof RateLimitedError)) throw error;
     }
     if (job && (hasEnded(job) || Date.now() - started >= POLL_MS)) return job;
     await pause(POLL_MS, signal);
-    return job ?? this.client.api.getJob({ jobId, signal });
+    return job ?? this.client.operations.getJob({ jobId, signal });
   }
 }
 

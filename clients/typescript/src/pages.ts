@@ -6,7 +6,7 @@ interface Page {
 /**
  * Every item of a list that comes in pages:
  *
- *     for await (const term of paginate((page) => client.api.listGlossaryTerms(page), (page) => page.terms)) …
+ *     for await (const term of paginate((page) => client.operations.listGlossaryTerms(page), (page) => page.terms)) …
  */
 export async function* paginate<P extends Page, Item>(
   fetchPage: (page: { pageToken?: string }) => Promise<P>,

@@ -22,20 +22,38 @@ export class VideoHandle {
   }
 
   async refresh(): Promise<this> {
-    this.data = await this.client.api.getVideo({ videoId: this.id });
+    this.data = await this.client.operations.getVideo({ videoId: this.id });
     return this;
   }
 
-  /** Waits until the video has been imported. */
+  get status(): schemas.Video["status"] {
+    return this.data.status;
+  }
+
+  get title(): string | undefined {
+    return this.data.title;
+  }
+
+  /** Waits until the video has been imported. Products can be requested before that: they start when they can. */
   async wait(options: WaitOptions = {}): Promise<this> {
-    await (await this.client.jobs.get(`import_${this.id}`)).wait(options);
+    await this.client.jobs.wait(`import_${this.id}`, options);
     return this.refresh();
   }
 
-  /** Waits until the transcript is ready, and returns it. */
-  async transcript(options: WaitOptions = {}): Promise<schemas.Transcript> {
-    await (await this.client.jobs.get(`transcript_${this.id}`)).wait(options);
-    return this.client.api.getTranscript({ videoId: this.id });
+  /** Changes the title and other details; `null` clears a field. */
+  async update(changes: schemas.VideoPatch, options: CallOptions & { ifMatch?: string } = {}): Promise<this> {
+    this.data = await this.client.operations.updateVideo({ videoId: this.id, body: changes, ...options });
+    return this;
+  }
+
+  /** The job of the transcript, which every video gets. */
+  transcribe(): PendingJob {
+    return new PendingJob(this.client.jobs.get(`transcript_${this.id}`));
+  }
+
+  /** The transcript, or its status while it is being made. */
+  transcript(): Promise<schemas.Transcript> {
+    return this.client.operations.getTranscript({ videoId: this.id });
   }
 
   /** Dubs into one language. */
@@ -46,7 +64,7 @@ export class VideoHandle {
   /** Dubs into several languages, as one request: one price, one spending limit. */
   async dubs(languages: string[], options: DubOptions = {}): Promise<JobHandle[]> {
     const [body, call] = splitOptions(options);
-    const { jobs } = await this.client.api.createDubs({ videoId: this.id, body: { languages, ...body }, ...call });
+    const { jobs } = await this.client.operations.createDubs({ videoId: this.id, body: { languages, ...body }, ...call });
     return this.handles(jobs);
   }
 
@@ -57,24 +75,38 @@ export class VideoHandle {
 
   async captionsIn(languages: string[], options: CaptionOptions = {}): Promise<JobHandle[]> {
     const [body, call] = splitOptions(options);
-    const { jobs } = await this.client.api.createCaptions({ videoId: this.id, body: { languages, ...body }, ...call });
+    const { jobs } = await this.client.operations.createCaptions({ videoId: this.id, body: { languages, ...body }, ...call });
     return this.handles(jobs);
   }
 
   /** Shorts, a promo or clips. `getShorts` of the API lists their files. */
   shorts(options: KeyedOptions & ShortsBody = {}): PendingJob {
     const [body, call] = splitOptions(options);
-    const request = this.client.api.createShorts({ videoId: this.id, body, ...call });
+    const request = this.client.operations.createShorts({ videoId: this.id, body, ...call });
     return new PendingJob(request.then(({ jobId }) => this.client.jobs.get(jobId)));
+  }
+
+  /** Thumbnails. */
+  thumbnails(options: KeyedOptions & schemas.NewThumbnail = {}): PendingJob {
+    const [body, call] = splitOptions(options);
+    const request = this.client.operations.createThumbnail({ videoId: this.id, body, ...call });
+    return new PendingJob(request.then(({ jobId }) => this.client.jobs.get(jobId)));
+  }
+
+  /** Writes a title, a description, or composes a thumbnail: one job for each. */
+  async package(options: KeyedOptions & schemas.NewPackaging): Promise<JobHandle[]> {
+    const [body, call] = splitOptions(options);
+    const { jobs } = await this.client.operations.createPackaging({ videoId: this.id, body, ...call });
+    return this.handles(jobs);
   }
 
   /** What a bundle of products would cost; nothing is charged. */
   quote(bundle: schemas.CreditBundle): Promise<schemas.Quote> {
-    return this.client.api.quote({ videoId: this.id, body: bundle });
+    return this.client.operations.quoteCredits({ videoId: this.id, body: bundle });
   }
 
   async jobs(): Promise<JobHandle[]> {
-    return this.handles((await this.client.api.listVideoJobs({ videoId: this.id })).jobs);
+    return this.handles((await this.client.operations.listVideoJobs({ videoId: this.id })).jobs);
   }
 
   /** The text of the subtitles in a language that has a transcript or captions. */
@@ -84,7 +116,7 @@ export class VideoHandle {
   }
 
   async subtitlesUrl(language: string, format: "srt" | "vtt", call: CallOptions = {}): Promise<string> {
-    const subtitles = await this.client.api.getSubtitles({ videoId: this.id, lang: language, format, ...call });
+    const subtitles = await this.client.operations.getSubtitles({ videoId: this.id, lang: language, format, ...call });
     if (!subtitles.downloadUrl) throw new CutroomError(`The subtitles in ${language} are not ready yet.`);
     return subtitles.downloadUrl;
   }
@@ -99,15 +131,29 @@ export class VideoHandle {
     return this.client.download(url, target as string, options);
   }
 
+  /** Has a file prepared; `download` of the job fetches it. */
+  downloads(request: schemas.NewDownload, call: CallOptions = {}): PendingJob {
+    const asked = this.client.operations.createDownload({ videoId: this.id, body: request, ...call });
+    return new PendingJob(asked.then(({ jobId }) => this.client.jobs.get(jobId)));
+  }
+
   /** Prepares a file and returns its signed URL, which is valid for an hour. */
   async prepareDownload(request: schemas.NewDownload, call: CallOptions = {}): Promise<string> {
-    const { jobId } = await this.client.api.createDownload({ videoId: this.id, body: request, ...call });
-    return (await this.client.jobs.get(jobId)).downloadUrl(call.signal);
+    const job = await this.downloads(request, call).wait(call);
+    const { url } = await this.client.operations.getDownload({ downloadRequestId: job.id.slice("download_".length), ...call });
+    if (!url) throw new CutroomError("The prepared file has expired.");
+    return url;
   }
 
   /** Moves the video to the trash. */
   async delete(): Promise<void> {
-    await this.client.api.deleteVideo({ videoId: this.id });
+    await this.client.operations.deleteVideo({ videoId: this.id });
+  }
+
+  /** Takes the video out of the trash. */
+  async restore(): Promise<this> {
+    this.data = await this.client.operations.restoreVideo({ videoId: this.id });
+    return this;
   }
 
   private handles(jobs: readonly schemas.Job[]): JobHandle[] {

@@ -57,12 +57,12 @@ export class Videos {
     const { folderId, products, ...call } = options;
     const source = { type: providerOf(url), url } as const;
     const body = { source, ...(folderId ? { folderId } : {}), ...(products ? { products } : {}) };
-    const created = await this.client.api.createVideo({ body, ...call });
+    const created = await this.client.operations.createVideo({ body, ...call });
     return created.video ? new VideoHandle(this.client, created.video) : this.get(created.videoId);
   }
 
   async get(videoId: string): Promise<VideoHandle> {
-    return new VideoHandle(this.client, await this.client.api.getVideo({ videoId }));
+    return new VideoHandle(this.client, await this.client.operations.getVideo({ videoId }));
   }
 
   /** A video by id, without a request. */
@@ -73,7 +73,7 @@ export class Videos {
   /** All videos, newest first. */
   async *list(options: { label?: string; limit?: number } = {}): AsyncGenerator<VideoHandle> {
     const pages = paginate(
-      (page) => this.client.api.listVideos({ ...options, ...page }),
+      (page) => this.client.operations.listVideos({ ...options, ...page }),
       (page) => page.videos,
     );
     for await (const video of pages) yield new VideoHandle(this.client, video);
@@ -84,7 +84,7 @@ export class Videos {
     const fileName = options.fileName ?? source.name ?? DEFAULT_NAME;
     const contentType = options.contentType ?? source.type;
     const { folderId, products, maxCredits, idempotencyKey, signal } = options;
-    const { videoId } = await this.client.api.createVideo({
+    const { videoId } = await this.client.operations.createVideo({
       body: {
         source: { type: "upload", fileName, ...(contentType ? { contentType } : {}) },
         ...(folderId ? { folderId } : {}),
@@ -100,7 +100,7 @@ export class Videos {
   private async openSession(videoId: string, source: ByteSource, options: UploadOptions): Promise<UploadState> {
     const contentType = options.contentType ?? source.type;
     const fileName = options.fileName ?? source.name ?? DEFAULT_NAME;
-    const { url } = await this.client.api.createUpload({
+    const { url } = await this.client.operations.createUpload({
       videoId,
       body: { fileName, ...(contentType ? { contentType } : {}) },
       ...(options.signal ? { signal: options.signal } : {}),

@@ -9,7 +9,7 @@ test("every error code of the service has a class of its own", async () => {
   const classes = new Set();
   for (const [code, status] of codes) {
     const { fetch } = faulty(refused("/v1/folders", status, code));
-    const error = await open({ fetch, retries: { retries: 0 } }).api.listFolders().catch((each) => each);
+    const error = await open({ fetch, retries: { retries: 0 } }).operations.listFolders().catch((each) => each);
     assert.ok(error instanceof cutroom.ApiError, code);
     assert.notEqual(error.constructor, cutroom.ApiError, code);
     assert.equal(error.name, error.constructor.name);
@@ -21,26 +21,26 @@ test("every error code of the service has a class of its own", async () => {
 test("a code of a later version is an ApiError", async () => {
   const { fetch } = faulty(refused("/v1/folders", 418, "TEAPOT"), refused("/v1/folders", 400, "constructor"));
   const client = open({ fetch });
-  await assert.rejects(client.api.listFolders(), (error) => error.constructor === cutroom.ApiError);
-  await assert.rejects(client.api.listFolders(), (error) => error.constructor === cutroom.ApiError);
+  await assert.rejects(client.operations.listFolders(), (error) => error.constructor === cutroom.ApiError);
+  await assert.rejects(client.operations.listFolders(), (error) => error.constructor === cutroom.ApiError);
 });
 
 test("invalid fields, unknown resources and wrong keys are told apart", async () => {
   const client = open();
-  await assert.rejects(client.api.createFolder({ body: { name: "All Videos" } }), (error) => {
+  await assert.rejects(client.operations.createFolder({ body: { name: "All Videos" } }), (error) => {
     assert.ok(error instanceof cutroom.InvalidArgumentError);
     assert.deepEqual(error.fields.map((each) => each.path), ["name"]);
     assert.match(error.requestId, /^[0-9a-z]{26}$/);
     return true;
   });
   await assert.rejects(client.videos.get("none"), cutroom.NotFoundError);
-  await assert.rejects(open({ apiKey: "cr_wrong" }).api.listFolders(), cutroom.InvalidApiKeyError);
+  await assert.rejects(open({ apiKey: "cr_wrong" }).operations.listFolders(), cutroom.InvalidApiKeyError);
 });
 
 test("a request over the spending limit has an error of its own", async () => {
   const body = { error: { code: "FAILED_PRECONDITION", message: "No.", details: { reason: "over_limit" } } };
   const answer = () => Promise.resolve(Response.json(body, { status: 409 }));
-  await assert.rejects(open({ fetch: answer }).api.listFolders(), (error) => {
+  await assert.rejects(open({ fetch: answer }).operations.listFolders(), (error) => {
     return error instanceof cutroom.SpendingLimitError && error instanceof cutroom.FailedPreconditionError;
   });
 });
@@ -64,7 +64,7 @@ test("the operations are those of the service", async () => {
 test("lists are read page by page", async () => {
   const client = open();
   for (let index = 0; index < 5; index++) {
-    await client.api.createVideo({ body: { source: { type: "upload", fileName: `page-${index}.mp4` } } });
+    await client.operations.createVideo({ body: { source: { type: "upload", fileName: `page-${index}.mp4` } } });
   }
   const { fetch, requests } = faulty();
   const titles = [];

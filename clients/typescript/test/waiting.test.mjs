@@ -8,7 +8,7 @@ const STREAM = "/v1/events/stream";
 const count = (requests, path) => requests.filter((each) => each.url.pathname.startsWith(path)).length;
 /** A job that stays queued: its upload is never sent. */
 const queued = async (client) => {
-  const { videoId } = await client.api.createVideo({ body: { source: { type: "upload" } } });
+  const { videoId } = await client.operations.createVideo({ body: { source: { type: "upload" } } });
   return client.jobs.get(`import_${videoId}`);
 };
 
@@ -38,7 +38,7 @@ test("a wait ends by its timeout, its signal and the cancellation of the job", a
   await assert.rejects(job.wait({ timeout: 0.2 }), WaitTimeoutError);
   await assert.rejects(job.wait({ signal: AbortSignal.abort() }), { name: "AbortError" });
   const waiting = job.wait();
-  await client.api.deleteUpload({ videoId: job.videoId });
+  await client.operations.deleteUpload({ videoId: job.videoId });
   await assert.rejects(waiting, JobCancelledError);
 });
 
@@ -66,11 +66,11 @@ test("a stream that breaks goes on after its cursor: no event is missed or repea
       if (received.length === 4) return stopping.abort();
     }
   })().catch((error) => error.name);
-  const { videoId } = await publisher.api.createVideo({ body: { source: { type: "upload" } } });
+  const { videoId } = await publisher.operations.createVideo({ body: { source: { type: "upload" } } });
   const titles = ["one", "two", "three", "four"];
   while (count(requests, STREAM) === 0) await new Promise((resolve) => setImmediate(resolve));
   await connected(requests);
-  for (const title of titles) await publisher.api.updateVideo({ videoId, body: { title } });
+  for (const title of titles) await publisher.operations.updateVideo({ videoId, body: { title } });
   await reading;
   assert.deepEqual(received, titles);
   assert.ok(requests.filter((each) => each.headers.has("last-event-id")).length >= 1);
@@ -104,7 +104,7 @@ test("recorded events are listed once and in order, also after a cursor", async 
   const expected = [];
   let after, second;
   for (let hasMore = true; hasMore; ) {
-    const page = await client.api.listEvents({ limit: 2, ...(after ? { after } : {}) });
+    const page = await client.operations.listEvents({ limit: 2, ...(after ? { after } : {}) });
     expected.push(...page.events.map((each) => each.id));
     ({ cursor: after, hasMore } = page);
     if (expected.length === 2) second = after;

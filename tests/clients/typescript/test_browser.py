@@ -35,7 +35,7 @@ OTHER_ORIGIN = """
 async ([apiKey, baseUrl]) => {
   const { Cutroom } = await import("/client-test/index.js");
   const client = new Cutroom({ apiKey, baseUrl, retries: { retries: 0 } });
-  return client.api.listFolders().then(() => "readable", (error) => error.name);
+  return client.operations.listFolders().then(() => "readable", (error) => error.name);
 }
 """
 CHUNK = 256 * 1024

@@ -728,7 +728,7 @@ export interface PreviewSegmentInput extends KeyedOptions {
   body: schemas.NewLinePreview;
 }
 
-export interface QuoteInput extends KeyedOptions {
+export interface QuoteCreditsInput extends KeyedOptions {
   /** The video's id. */
   videoId: string;
   body: schemas.CreditBundle;
@@ -787,7 +787,7 @@ export interface RegenerateCaptionSegmentsInput extends KeyedOptions {
   body: schemas.Regeneration;
 }
 
-export interface ReserveInput extends KeyedOptions {
+export interface ReserveCreditsInput extends KeyedOptions {
   /** The video's id. */
   videoId: string;
   body: schemas.CreditBundle;
@@ -867,14 +867,6 @@ export interface SpeakInput extends PostOptions {
   body: schemas.NewSpeech;
 }
 
-export interface StreamInput extends PostOptions {
-  /** The voice's id. */
-  voiceId: string;
-  /** The audio format: `wav` (default), `wav_16000`, `pcm_24000`, `mp3_44100_128`, … */
-  outputFormat?: string;
-  body: schemas.NewSpeech;
-}
-
 export interface StreamEventsInput extends CallOptions {
   /** The `cursor` of the previous page; only events after it are returned. */
   after?: string;
@@ -882,6 +874,14 @@ export interface StreamEventsInput extends CallOptions {
   types?: string;
   /** The `id` of the last event; overrides `after`. */
   lastEventId?: string;
+}
+
+export interface StreamSpeechInput extends PostOptions {
+  /** The voice's id. */
+  voiceId: string;
+  /** The audio format: `wav` (default), `wav_16000`, `pcm_24000`, `mp3_44100_128`, … */
+  outputFormat?: string;
+  body: schemas.NewSpeech;
 }
 
 export interface SuggestTranscriptCutsInput extends CallOptions {
@@ -2116,8 +2116,8 @@ export const OPERATIONS = {
     queryParameters: [["product", "product"]],
     headerParameters: [],
   },
-  quote: {
-    name: "quote",
+  quoteCredits: {
+    name: "quoteCredits",
     method: "POST",
     path: "/v1/videos/{videoId}/quote",
     keyed: true,
@@ -2196,8 +2196,8 @@ export const OPERATIONS = {
     queryParameters: [],
     headerParameters: [],
   },
-  reserve: {
-    name: "reserve",
+  reserveCredits: {
+    name: "reserveCredits",
     method: "POST",
     path: "/v1/videos/{videoId}/reservations",
     keyed: true,
@@ -2326,16 +2326,6 @@ export const OPERATIONS = {
     queryParameters: [["outputFormat", "output_format"]],
     headerParameters: [],
   },
-  stream: {
-    name: "stream",
-    method: "POST",
-    path: "/v1/text-to-speech/{voice_id}/stream",
-    keyed: false,
-    replayable: false,
-    pathParameters: [["voiceId", "voice_id"]],
-    queryParameters: [["outputFormat", "output_format"]],
-    headerParameters: [],
-  },
   streamEvents: {
     name: "streamEvents",
     method: "GET",
@@ -2345,6 +2335,16 @@ export const OPERATIONS = {
     pathParameters: [],
     queryParameters: [["after", "after"], ["types", "types"]],
     headerParameters: [["lastEventId", "Last-Event-ID"]],
+  },
+  streamSpeech: {
+    name: "streamSpeech",
+    method: "POST",
+    path: "/v1/text-to-speech/{voice_id}/stream",
+    keyed: false,
+    replayable: false,
+    pathParameters: [["voiceId", "voice_id"]],
+    queryParameters: [["outputFormat", "output_format"]],
+    headerParameters: [],
   },
   suggestTranscriptCuts: {
     name: "suggestTranscriptCuts",
@@ -2685,7 +2685,7 @@ export abstract class Operations {
    *
    * `POST /v1/videos/{videoId}/thumbnails`
    */
-  createThumbnail(input: CreateThumbnailInput): Promise<schemas.ThumbnailCreated | schemas.DetectionQueued | schemas.DetectionQueued> {
+  createThumbnail(input: CreateThumbnailInput): Promise<schemas.ThumbnailCreated | schemas.DetectionQueued> {
     return this.call(OPERATIONS.createThumbnail, input);
   }
 
@@ -3841,8 +3841,8 @@ export abstract class Operations {
    *
    * `POST /v1/videos/{videoId}/quote`
    */
-  quote(input: QuoteInput): Promise<schemas.Quote> {
-    return this.call(OPERATIONS.quote, input);
+  quoteCredits(input: QuoteCreditsInput): Promise<schemas.Quote> {
+    return this.call(OPERATIONS.quoteCredits, input);
   }
 
   /**
@@ -3943,8 +3943,8 @@ export abstract class Operations {
    *
    * `POST /v1/videos/{videoId}/reservations`
    */
-  reserve(input: ReserveInput): Promise<schemas.Reservation> {
-    return this.call(OPERATIONS.reserve, input);
+  reserveCredits(input: ReserveCreditsInput): Promise<schemas.Reservation> {
+    return this.call(OPERATIONS.reserveCredits, input);
   }
 
   /**
@@ -4096,17 +4096,6 @@ export abstract class Operations {
   }
 
   /**
-   * Stream text to speech
-   *
-   * Synthesizes a text and streams the audio from the first passage.
-   *
-   * `POST /v1/text-to-speech/{voice_id}/stream`
-   */
-  stream(input: StreamInput): Promise<Response> {
-    return this.call(OPERATIONS.stream, input);
-  }
-
-  /**
    * Stream events
    *
    * Sends events as they happen, and those after the cursor first; without one, from now on.
@@ -4118,6 +4107,17 @@ export abstract class Operations {
    */
   streamEvents(input: StreamEventsInput = {}): Promise<Response> {
     return this.call(OPERATIONS.streamEvents, input);
+  }
+
+  /**
+   * Stream text to speech
+   *
+   * Synthesizes a text and streams the audio from the first passage.
+   *
+   * `POST /v1/text-to-speech/{voice_id}/stream`
+   */
+  streamSpeech(input: StreamSpeechInput): Promise<Response> {
+    return this.call(OPERATIONS.streamSpeech, input);
   }
 
   /**
