@@ -42,8 +42,15 @@ check:
     uv run mypy
     uv run lint-imports
     uv run python -m dev.lint
+    uv run python -m dev.clients --check
     uv run python -m dev.typescript_client --check
+    uv run mypy --config-file clients/python/pyproject.toml clients/python
     uv run python -m dev.typescript_client.toolchain check
+
+# Regenerate what the clients take from the OpenAPI document, and the synchronous client from the asynchronous one.
+clients:
+    uv run python -m dev.clients
+    uv run python -m dev.typescript_client
 
 # Format, and apply automatic fixes.
 fix:
@@ -80,7 +87,3 @@ examples:
 # Print the OpenAPI document.
 openapi:
     @uv run python -m cutroom.entrypoints.openapi
-
-# Regenerate the types and operations of the TypeScript client from the OpenAPI document.
-client-types:
-    uv run python -m dev.typescript_client

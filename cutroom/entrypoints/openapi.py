@@ -14,13 +14,12 @@ def _no_runtime() -> AbstractAsyncContextManager[Runtime]:
     raise RuntimeError("the OpenAPI document needs no runtime")
 
 
-def read_document() -> dict[str, Any]:
-    """Returns the OpenAPI document of this version."""
+def openapi_document() -> dict[str, Any]:
     return document(build_app(_no_runtime))
 
 
 def main() -> None:
-    json.dump(read_document(), sys.stdout, indent=2, ensure_ascii=False)
+    json.dump(openapi_document(), sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
 
 

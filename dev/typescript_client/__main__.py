@@ -5,22 +5,22 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cutroom.entrypoints.openapi import read_document
+from cutroom.entrypoints.openapi import openapi_document
 from dev.environment import PROJECT
 from dev.typescript_client.operations import methods, render_description, render_input, render_method
 from dev.typescript_client.schemas import declarations
 
 GENERATED = PROJECT / "clients" / "typescript" / "src" / "generated"
-_NOTICE = "// Generated from the OpenAPI document by `just client-types`; do not edit."
+_NOTICE = "// Generated from the OpenAPI document by `just clients`; do not edit."
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="report stale files and change nothing")
     check = parser.parse_args().check
-    stale = [name for name, text in files(read_document()).items() if not _is_current(name, text, write=not check)]
+    stale = [name for name, text in files(openapi_document()).items() if not _is_current(name, text, write=not check)]
     if check and stale:
-        print(f"stale, run `just client-types`: {', '.join(stale)}", file=sys.stderr)
+        print(f"stale, run `just clients`: {', '.join(stale)}", file=sys.stderr)
         return 1
     return 0
 

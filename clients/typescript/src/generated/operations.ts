@@ -1,4 +1,4 @@
-// Generated from the OpenAPI document by `just client-types`; do not edit.
+// Generated from the OpenAPI document by `just clients`; do not edit.
 
 import type { CallOptions, KeyedOptions, OperationDescription, PostOptions } from "../operation.js";
 import type * as schemas from "./schemas.js";

@@ -1,4 +1,4 @@
-// Generated from the OpenAPI document by `just client-types`; do not edit.
+// Generated from the OpenAPI document by `just clients`; do not edit.
 
 /** Says that texts are right for what is said now: they are neither stale nor to be reviewed. */
 export interface AcceptOperation {
