@@ -2,8 +2,8 @@
 
     python caption_catalogue.py catalogue.csv results.csv --max-credits 5
 
-Columns of the input: `file` (a path) or `url`, and `languages`, separated by spaces. Run it again to continue: rows that
-the results have as ready are skipped, and interrupted uploads go on.
+Columns of the input: `file` (a path) or `url`, and `languages`, separated by spaces. Run it again to continue:
+rows that the results have as ready are skipped, and interrupted uploads go on.
 """
 
 import argparse

@@ -9,7 +9,7 @@ import argparse
 import time
 from pathlib import Path
 
-from cutroom_client import CutroomError, Cutroom
+from cutroom_client import Cutroom, CutroomError
 
 ENDINGS = frozenset({".mp4", ".mov", ".mkv", ".webm", ".mp3", ".wav"})
 

@@ -35,7 +35,11 @@ def files(document: Mapping[str, Any]) -> dict[str, str]:
 
 def _operations(paths: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     found = list(methods(paths))
-    yield from (_NOTICE, "", 'import type { CallOptions, KeyedOptions, OperationDescription, PostOptions } from "../operation.js";')
+    yield from (
+        _NOTICE,
+        "",
+        'import type { CallOptions, KeyedOptions, OperationDescription, PostOptions } from "../operation.js";',
+    )
     yield from ('import type * as schemas from "./schemas.js";', "")
     for method in found:
         yield from render_input(method)

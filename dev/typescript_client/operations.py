@@ -149,6 +149,7 @@ def render_description(method: Method) -> Iterator[str]:
     yield f'    name: "{method.name}",'
     yield f'    method: "{method.verb}",'
     yield f'    path: "{method.path}",'
+    yield f"    takesBody: {str(method.body is not None).lower()},"
     yield f"    keyed: {str(method.keyed).lower()},"
     yield f"    replayable: {str(method.replayable).lower()},"
     for place in ("path", "query", "header"):

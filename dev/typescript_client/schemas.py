@@ -25,7 +25,7 @@ def declarations(schemas: Mapping[str, Schema]) -> Iterator[str]:
         yield ""
 
 
-def type_of(schema: Schema, *, prefix: str = "") -> str:
+def type_of(schema: Schema, *, prefix: str = "") -> str:  # noqa: PLR0911 (one return per form)
     """The TypeScript type of a schema; `prefix` qualifies the names of other schemas."""
     if "$ref" in schema:
         return prefix + str(schema["$ref"]).removeprefix(_REFERENCE)

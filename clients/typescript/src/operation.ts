@@ -18,6 +18,7 @@ export interface OperationDescription {
   readonly name: string;
   readonly method: string;
   readonly path: string;
+  readonly takesBody: boolean;
   /** Whether it takes an `Idempotency-Key`. */
   readonly keyed: boolean;
   /** Whether repeating the request cannot run the work twice. */

@@ -51,7 +51,7 @@ export function retryDelay(
 
 function retryAfterDelay(seconds: number, policy: RetryPolicy): number | null {
   const delay = seconds * 1_000;
-  return delay > policy.maxRetryAfterMs ? null : delay + Math.random() * policy.firstDelayMs;
+  return delay > policy.maxRetryAfterMs ? null : delay + (0.5 + Math.random() / 2) * policy.firstDelayMs;
 }
 
 /** Exponential, with jitter so that clients that failed together do not return together. */

@@ -1,7 +1,7 @@
 """The built client in Chromium, from a page of the API's own origin: the API has no CORS headers for other origins."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.async_api import Page, Route, async_playwright
@@ -42,7 +42,7 @@ CHUNK = 256 * 1024
 
 
 @pytest.fixture
-async def page(stage: Stage, built: Path, video: Path) -> Any:  # noqa: ANN401 (an async generator of pages)
+async def page(built: Path, video: Path) -> AsyncIterator[Page]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = await browser.new_page()
