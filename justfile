@@ -43,11 +43,14 @@ check:
     uv run lint-imports
     uv run python -m dev.lint
     uv run python -m dev.clients --check
+    uv run python -m dev.typescript_client --check
     uv run mypy --config-file clients/python/pyproject.toml clients/python
+    uv run python -m dev.typescript_client.toolchain check
 
 # Regenerate what the clients take from the OpenAPI document, and the synchronous client from the asynchronous one.
 clients:
     uv run python -m dev.clients
+    uv run python -m dev.typescript_client
 
 # Format, and apply automatic fixes.
 fix:

@@ -1,0 +1,1 @@
+"""Generates the types and operations of the TypeScript client from the OpenAPI document."""
