@@ -46,6 +46,7 @@ class ShownAppearance:
     title: str
     speaker: str
     label: StateLabel
+    next_step: str | None  # the button that confirms the speaker, or makes the voice print
 
 
 async def show_member(context: PageContext) -> Response:
@@ -60,6 +61,8 @@ async def _page(context: PageContext, *, error: str | None = None, status: int =
         cast.list_cast_appearances, member_id, limit=SHOWN_APPEARANCES, page_token=token
     )
     voices = await _voices(context)
+    recognition = await context.call_operation(cast.get_cast_recognition)
+    is_on = recognition.recognize_speakers or bool(recognition.folder_ids)
     return context.page(
         "cast/member.html",
         status=status,
@@ -68,7 +71,7 @@ async def _page(context: PageContext, *, error: str | None = None, status: int =
         voices=_named(member.voices, voices),
         offered=voices,
         languages=sorted({each.language for each in voices if each.language}),
-        appearances=[await _shown(context, each) for each in listed.appearances],
+        appearances=[await _shown(context, each, is_on=is_on) for each in listed.appearances],
         next_token=listed.next_page_token,
         may_write=context.me.principal.may_write,
         error=error,
@@ -90,14 +93,24 @@ def _named(voices: Mapping[str, str], known: list[OfferedVoice]) -> dict[str, st
     return {language: names.get(voice) for language, voice in sorted(voices.items())}
 
 
-async def _shown(context: PageContext, appearance: CastAppearance) -> ShownAppearance:
+async def _shown(context: PageContext, appearance: CastAppearance, *, is_on: bool) -> ShownAppearance:
     try:
         title = (await context.call_operation(library.get_video, appearance.video_id)).title or "Untitled"
     except CutroomError as error:
         if error.code is not Code.NOT_FOUND:
             raise
         title = "A video in the trash"
-    return ShownAppearance(appearance, title, speaker_label(appearance.speaker_id), _label(appearance))
+    speaker, step = speaker_label(appearance.speaker_id), _next_step(appearance, is_on=is_on)
+    return ShownAppearance(appearance, title, speaker, _label(appearance), step)
+
+
+def _next_step(appearance: CastAppearance, *, is_on: bool) -> str | None:
+    """A speaker who was confirmed before recognition was turned on has no voice print."""
+    if appearance.source == "recognized":
+        return "Confirm"
+    if appearance.embedding_status == "failed":
+        return "Try again"
+    return "Make voice print" if is_on and appearance.embedding_status == "none" else None
 
 
 def _label(appearance: CastAppearance) -> StateLabel:
