@@ -13,6 +13,7 @@ from proofs.stage.report import Report
 EDITORS, CHANGES = 8, 4  # changes of each editor
 KILL_AFTER = (5, 12, 20)  # accepted changes
 RETRY_SECONDS = 0.2
+REFUSED = frozenset({429, 500, 502, 503})  # while it starts, or for too many requests: sent again
 
 
 @dataclass
@@ -56,12 +57,14 @@ class Editors:
             spelling = f"spelled{rng.randrange(1000)}"
             change = {"id": line["id"], "pronunciation": {**known, word: spelling}}
             response = await self.edited.patch(read["revision"], change)
-        except httpx.TransportError:
+            if response.status_code not in {200, 409}:
+                response.raise_for_status()
+        except (httpx.TransportError, httpx.HTTPStatusError) as error:
+            if isinstance(error, httpx.HTTPStatusError) and error.response.status_code not in REFUSED:
+                raise
             self.unanswered += 1
             await asyncio.sleep(RETRY_SECONDS)
             return False
-        if response.status_code not in {200, 409}:
-            raise RuntimeError(f"{response.status_code}: {response.text}")
         return response.status_code == 200
 
 
