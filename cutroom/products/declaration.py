@@ -16,7 +16,8 @@ from cutroom.jobs.ids import JobKind
 from cutroom.jobs.lifecycle import StartCheck
 from cutroom.jobs.worker import Activities, WorkerContext
 from cutroom.library.exported_files import ExportedFile
-from cutroom.platform.db import Connection
+from cutroom.platform.db import Connection, Database
+from cutroom.platform.storage.objects import Storage
 from cutroom.platform.temporal import RecurringWorkflow
 from cutroom.web.products import ProductInfo, Refusal, never_refused
 
@@ -72,6 +73,8 @@ class StaleProduct:
 
 # Takes a `StaleQuery` of the transcripts, and compares what a product has made of a video with the transcript of now.
 FindStale = Callable[..., Awaitable[Sequence[StaleProduct]]]
+# Deletes files of a library's video that nothing refers to any more; takes when each was changed, returns their paths.
+DeleteReplaced = Callable[[Database, Storage, str, str, Mapping[str, datetime], datetime], Awaitable[frozenset[str]]]
 DeleteOutputs = Callable[[Connection, str, str, datetime], Awaitable[None]]  # of a library's video, now
 
 
@@ -142,6 +145,7 @@ class Product:
     models: tuple[str, ...] = ()  # ids that requests may name
     refusal: Refusal = never_refused
     delete_outputs: DeleteOutputs | None = None  # records that a video's outputs are deleted, before their objects are
+    delete_replaced: DeleteReplaced | None = None  # called by the daily run of the retention policy
     find_stale: FindStale | None = None
     export: ExportVideo | None = None
     export_library: ExportLibrary | None = None

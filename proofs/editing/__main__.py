@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import random
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,10 @@ import numpy as np
 from cutroom.engines.registry import Engines
 from cutroom.products.dubs.mixing import MIX_RATE
 from eval.render_cache import CachedSynthesizer, speech_folder
+from proofs.editing.concurrent_editors import prove_editors
+from proofs.editing.cut_dub import prove_cut_dub
 from proofs.editing.dubbed_video import EditedDub, cpu_seconds
+from proofs.editing.own_audio import prove_own_audio
 from proofs.editing.random_edits import prove_random_edits
 from proofs.editing.transcripts import EditedTranscript, prove_alignment, prove_cuts, prove_recognition
 from proofs.stage.report import Report, prove
@@ -31,7 +33,6 @@ NEEDS = Needs(model_set="ci", programs=("ffmpeg", "apertium", "espeak-ng"), disk
 SHORT_SECONDS, LONG_SECONDS = 24.0, 180.0
 LANGUAGES = ("pt", "es")
 SHORT_EDITS, LONG_EDITS = 20, 200
-EDITORS = 8
 MAX_CPU_SHARE = 0.03  # of the CPU time of the whole dubs of three minutes
 MAX_START_ERROR_MS = 110.0  # a line may start a tenth of a second early or late
 NEW_WORD = "tomorrow"
@@ -59,11 +60,15 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             dubs = [EditedDub(stage, client, video_id, each, folder) for each in languages]
             with report.timed("one word"):
                 await _prove_one_word(report, stage, dubs, whole_cpu_seconds=whole, short=short)
+            with report.timed("cut lines in downloads"):
+                await prove_cut_dub(report, dubs[0], engines)
             with report.timed("removed line"):
-                await _prove_removed_line(report, dubs[0])
+                removed_samples = await _prove_removed_line(report, dubs[0])
             with report.timed("editors and random edits"):
-                await _prove_editors(report, dubs[0])
+                await prove_editors(report, dubs[0])
                 await prove_random_edits(report, dubs[0], edits=SHORT_EDITS if short else LONG_EDITS)
+            with report.timed("the audio of each line"):
+                await prove_own_audio(report, dubs[0], engines, removed_samples=removed_samples)
             transcript = EditedTranscript(stage, client, video_id)
             with report.timed("cuts and another recognition"):
                 await prove_cuts(report, transcript, short=short)
@@ -201,8 +206,8 @@ async def _prove_starts(report: Report, read: dict[str, Any], error_ms: float) -
     report.figures(line_start_ms_p95=round(p95, 1))
 
 
-async def _prove_removed_line(report: Report, edited: EditedDub) -> None:
-    """A line whose segments are deleted leaves only the background."""
+async def _prove_removed_line(report: Report, edited: EditedDub) -> int:
+    """A line whose segments are deleted leaves only the background; returns how many samples have anything else."""
     read = await edited.read()
     line = read["segments"][1]
     (await edited.edit_transcript({"op": "delete", "ids": line["segmentIds"]})).raise_for_status()
@@ -218,34 +223,7 @@ async def _prove_removed_line(report: Report, edited: EditedDub) -> None:
     )
     gone = line["id"] not in {each["id"] for each in (await edited.read())["segments"]}
     report.claim("... and the line is gone", expected="True", measured=gone, holds=gone)
-    report.figures(foreign_audio=foreign)
-
-
-async def _prove_editors(report: Report, edited: EditedDub) -> None:
-    """Editors who send changes at the same time, each until it is accepted, lose none."""
-    read = await edited.read()
-    rng = random.Random(7)
-
-    async def edit(number: int) -> tuple[str, float]:
-        line = read["segments"][number % len(read["segments"])]["id"]
-        speed, revision = round(rng.uniform(0.9, 1.1), 3), read["revision"]
-        while True:
-            change = {"id": line, "pronunciation": {f"word{number}": str(speed)}}
-            response = await edited.patch(revision, change)
-            if response.status_code == 200:
-                return line, response.json()["revision"]
-            revision = response.json()["error"]["details"]["revision"]
-
-    accepted = await asyncio.gather(*(edit(number) for number in range(EDITORS)))
-    after = await edited.read()
-    revisions = {revision for _, revision in accepted}
-    present = {each["id"] for each in after["segments"] if each["edits"].get("pronunciation")}
-    lost = EDITORS - len(revisions) + len({line for line, _ in accepted} - present)
-    holds = lost == 0 and after["revision"] == read["revision"] + EDITORS
-    report.claim(f"edits lost by {EDITORS} concurrent editors", expected="0", measured=lost, holds=holds)
-    report.figures(lost_edits=lost)
-    changes = [{"id": id_, "pronunciation": None} for id_ in sorted(present)]
-    (await edited.patch(after["revision"], *changes)).raise_for_status()
+    return foreign
 
 
 def _syntheses(stage: Stage) -> list[dict[str, Any]]:

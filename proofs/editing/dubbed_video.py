@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from cutroom.media.sandbox import Sandbox
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.mixing import MIX_RATE
+from cutroom.products.dubs.script import PlacedLine
 from tests.support.dub_stage import WAIT_SECONDS, decode_samples
 from tests.support.stage import Stage, WorkerProcess
 
@@ -57,10 +59,12 @@ class EditedDub:
         )
         return found
 
-    async def regenerate(self) -> tuple[dict[str, Any], int]:
-        """Regenerate what is outdated; return the quote and the milli-credits that were charged."""
+    async def regenerate(self, segment_ids: list[str] | None = None) -> tuple[dict[str, Any], int]:
+        """Regenerate what is outdated, or some of it; return the quote and the milli-credits that were charged."""
         read, before = await self.read(), await self.balance()
-        body = {"revision": read["revision"], "transcriptRevision": read["transcriptRevision"]}
+        body: dict[str, Any] = {"revision": read["revision"], "transcriptRevision": read["transcriptRevision"]}
+        if segment_ids is not None:
+            body["segmentIds"] = segment_ids
         quote = (await self.client.post(f"{self.path}/regenerate/quote", json=body)).raise_for_status().json()
         (await self.client.post(f"{self.path}/regenerate", json=body)).raise_for_status()
         deadline = time.monotonic() + WAIT_SECONDS
@@ -77,6 +81,16 @@ class EditedDub:
         dub, artifacts = await self._published()
         script, schedule = await artifacts.script(dub), await artifacts.schedule(dub, "schedule")
         return await self._joined(artifacts, [dub.mixed_path(script, schedule, at) for at in range(script.chunk_count)])
+
+    async def schedule(self) -> Sequence[PlacedLine]:
+        """The published lines that a voice speaks."""
+        dub, artifacts = await self._published()
+        return (await artifacts.schedule(dub, "schedule")).lines
+
+    async def line_audio(self, key: str) -> bytes:
+        """The audio of a line as it was synthesized."""
+        dub, artifacts = await self._published()
+        return await artifacts.read(dub.line_path(key))
 
     async def background(self) -> "AudioSamples":
         """The sound without speech, as it is mixed."""

@@ -55,9 +55,19 @@ def _faults(
         else:
             expected = {"edited"} if line["edits"] != published["edits"] else set()
             if _is_changed(published, line, [then[id_] for id_ in ids], _first_run(ids, now)):
-                expected |= {"sourceChanged"}
+                expected |= _source_reasons([then[id_] for id_ in ids], {each["id"]: each for each in now})
         faults += set(line["stale"]) != expected
     return faults
+
+
+def _source_reasons(before: Sequence[Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Some segments of the line are deleted, others are not what they were, or both."""
+    left = [each for each in before if each["id"] in now]
+    said = ("text", "start", "end", "speaker")
+    is_same = all(each[name] == now[each["id"]][name] for each in left for name in said)
+    if len(left) == len(before):
+        return {"sourceChanged"}
+    return {"cut"} if is_same else {"cut", "sourceChanged"}
 
 
 def _first_run(ids: Sequence[str], now: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

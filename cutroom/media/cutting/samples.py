@@ -26,17 +26,23 @@ async def cut_audio(path: Path, container: Container, timeline: CutTimeline, *, 
     chain = f"aresample={MIX_RATE}:async=1:min_hard_comp=0.03:first_pts=0"
     decoded = ["-map", "0:a:0", "-af", chain, "-ac", str(CHANNELS), "-f", "s16le", raw.name]
     await ffmpeg(sandbox, [*input_options(container), *decoded], inputs={INPUT: path}, output=output, limits=LIMITS)
-    await asyncio.to_thread(_cut_file, raw, cut, timeline.sound_pieces(MIX_RATE))
+    await asyncio.to_thread(cut_file, raw, cut, timeline.sound_pieces(MIX_RATE))
     raw.unlink()
+    return await encode_samples(cut, CUT_NAME, muxer="matroska", output=output, sandbox=sandbox)
+
+
+async def encode_samples(raw: Path, name: str, *, muxer: str, output: Path, sandbox: Sandbox) -> Path:
+    """Encodes a file of raw samples in the output folder as FLAC, and deletes it."""
     samples = ["-f", "s16le", "-ar", str(MIX_RATE), "-ac", str(CHANNELS), "-protocol_whitelist", "file"]
     bare = ["-map_metadata", "-1", "-fflags", "+bitexact", "-flags:a", "+bitexact"]
-    encoded = ["-i", f"file:{cut.name}", "-c:a", "flac", *bare, "-f", "matroska", CUT_NAME]
+    encoded = ["-i", f"file:{raw.name}", "-c:a", "flac", *bare, "-f", muxer, name]
     await ffmpeg(sandbox, [*samples, *encoded], inputs={}, output=output, limits=LIMITS)
-    cut.unlink()
-    return output / CUT_NAME
+    await asyncio.to_thread(raw.unlink)
+    return output / name
 
 
-def _cut_file(raw: Path, cut: Path, pieces: Sequence[SoundPiece]) -> None:
+def cut_file(raw: Path, cut: Path, pieces: Sequence[SoundPiece]) -> None:
+    """Cuts a file of raw samples."""
     with raw.open("rb") as source, cut.open("wb") as target:
         cut_samples(source, target, pieces)
 

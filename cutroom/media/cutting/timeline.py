@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
+from math import inf
 from typing import Any
+
+from cutroom.media.cutting.spans import Span
 
 CROSSFADE_SECONDS = 0.015  # of sound at a joint
 
@@ -42,6 +45,7 @@ class CutTimeline:
 
     rate: Fraction
     kept: tuple[FrameSpan, ...]
+    deleted: tuple[Span, ...] = ()  # when the words were said that are cut, in order and apart, if that is known
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -55,6 +59,13 @@ class CutTimeline:
     @property
     def seconds(self) -> float:
         return float(self.frames / self.rate)
+
+    @cached_property
+    def cut_spans(self) -> tuple[Span, ...]:
+        """What is cut out, up to the end of time, in seconds of the recording."""
+        ends = [0.0, *(float(each.end / self.rate) for each in self.kept)]
+        starts = [*(float(each.start / self.rate) for each in self.kept), inf]
+        return tuple((end, start) for end, start in zip(ends, starts, strict=True) if end < start)
 
     def source_spans(self, start: int, count: int) -> list[FrameSpan]:
         """The frames of the recording that are these frames of the output."""
@@ -93,11 +104,13 @@ class CutTimeline:
         return pieces
 
     def as_json(self) -> dict[str, Any]:
-        return {"rate": str(self.rate), "kept": [[each.start, each.end] for each in self.kept]}
+        deleted = {"deleted": [list(span) for span in self.deleted]} if self.deleted else {}
+        return {"rate": str(self.rate), "kept": [[each.start, each.end] for each in self.kept], **deleted}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "CutTimeline":
-        return cls(Fraction(document["rate"]), tuple(FrameSpan(start, end) for start, end in document["kept"]))
+        kept = tuple(FrameSpan(start, end) for start, end in document["kept"])
+        return cls(Fraction(document["rate"]), kept, tuple((start, end) for start, end in document.get("deleted", ())))
 
 
 def select_frames(spans: Sequence[FrameSpan], *, rate: Fraction, first: int = 0) -> str:

@@ -33,6 +33,8 @@ from cutroom.products.downloads import service
 from cutroom.products.downloads.archive import ArchiveEntry, ZipArchive
 from cutroom.products.downloads.contents import VideoAssets, derived_entries, load_assets, source_name
 from cutroom.products.downloads.rules import Artifact, DubCandidate, DubReadiness, Tier, max_duration
+from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
+from cutroom.products.dubs.cutting.tracks import make_cut_track
 from cutroom.products.transcripts.cutting.timelines import SOUND_RATE, cut_transcript
 from cutroom.products.transcripts.staleness.query import TRANSCRIPT_REVISION
 from cutroom.products.transcripts.subtitles import complete_subtitles
@@ -149,7 +151,11 @@ class DownloadActivities:
                         AudioTrack(mix, Container.MATROSKA, assets.language, title=f"Original {assets.language}")
                     )
                 if timeline is not None:
-                    audio = [await self._cut(each, timeline, temp_dir) for each in audio]
+                    path = dub.audio_path if dub is not None else None
+                    audio = [
+                        await self._cut(download, each, timeline, temp_dir, dub_path=path if each.is_aac else None)
+                        for each in audio
+                    ]
                 tracks = MediaTracks(audio, timeline=timeline)
                 subtitles = await self._subtitles(download, assets, timeline)
                 name = f"{assets.stem}-{download.language}"
@@ -171,8 +177,23 @@ class DownloadActivities:
             )
         return cut.timeline if cut is not None else None
 
-    async def _cut(self, track: AudioTrack, timeline: CutTimeline, temp_dir: Path) -> AudioTrack:
+    async def _cut(
+        self,
+        download: DownloadRef,
+        track: AudioTrack,
+        timeline: CutTimeline,
+        temp_dir: Path,
+        *,
+        dub_path: str | None,
+    ) -> AudioTrack:
+        """A track without deleted words: a dub is made of its lines again, anything else is cut."""
         with self.media_cache.temp_dir() as output:
+            if dub_path is not None:
+                artifacts = DubArtifacts(self.storage, self.media_cache, self.sandbox)
+                ref = DubRef(download.library_id, download.video_id, download.language, "")
+                made = await make_cut_track(artifacts, self.database, ref, dub_path, timeline=timeline, output=output)
+                if made is not None:
+                    return replace(track, path=made.replace(temp_dir / f"{track.path.name}-cut"))
             cut = await cut_audio(track.path, track.container, timeline, output=output, sandbox=self.sandbox)
             path = cut.replace(temp_dir / f"{track.path.name}-cut")
         return replace(track, path=path, container=Container.MATROSKA, is_aac=False)

@@ -5,6 +5,7 @@ from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Produ
 from cutroom.products.downloads import routes, service, staleness, worker
 from cutroom.products.downloads.rules import download_tier
 from cutroom.products.downloads.workflow import DownloadWorkflow
+from cutroom.products.dubs.product import PRODUCT as DUBS
 from cutroom.products.thumbnails.product import PRODUCT as THUMBNAILS
 from cutroom.products.transcripts.product import PRODUCT as TRANSCRIPTS
 from cutroom.web.products import CallerContext
@@ -23,7 +24,7 @@ PRODUCT = Product(
     owns=Ownership(objects={"downloads/": StorageKind.INTERMEDIATE}),
     refusal=_refusal,
     find_stale=staleness.find_stale,
-    depends_on=(THUMBNAILS, TRANSCRIPTS),
+    depends_on=(DUBS, THUMBNAILS, TRANSCRIPTS),
     panels=(
         ConsolePanel(
             "Download",

@@ -6,9 +6,11 @@ voice speaks it faster or slower. If that is not enough either, the line extends
 never into the next line.
 """
 
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from cutroom.media.cutting.spans import Span, clip_spans, total_seconds
 from cutroom.text.speech_normalization import normalize_for_speech
 
 MIN_NATURAL, MAX_NATURAL = 0.9, 1.2  # duration relative to the slot, before the tempo is changed
@@ -47,14 +49,27 @@ class Slot:
         return max(self.latest_end_seconds - self.start_seconds, MIN_SLOT_SECONDS)
 
 
-def line_slots(spans: Sequence[tuple[float, float]], *, until_seconds: float) -> list[Slot]:
-    """Slots for source lines ordered by start; a slot is shortened where the next line overlaps it."""
+def line_slots(spans: Sequence[Span], *, until_seconds: float, deleted: Sequence[Span] = ()) -> list[Slot]:
+    """Slots for source lines ordered by start; a slot is shortened where the next line overlaps it.
+
+    The time of deleted words is not lent to a line, because it may be cut out.
+    """
     slots = []
     for index, (start, end) in enumerate(spans):
         next_start = spans[index + 1][0] if index + 1 < len(spans) else until_seconds + GAP_SECONDS
         latest_end = min(next_start - GAP_SECONDS, end + MAX_BORROWED_SECONDS, until_seconds)
-        slots.append(Slot(start, min(end, max(latest_end, start)), max(latest_end, start)))
+        slot_end = min(end, max(latest_end, start))
+        if latest_end > slot_end:
+            latest_end = max(slot_end, latest_end - _deleted_seconds(deleted, start, latest_end))
+        slots.append(Slot(start, slot_end, max(latest_end, start)))
     return slots
+
+
+def _deleted_seconds(deleted: Sequence[Span], start: float, end: float) -> float:
+    """How much of a range of time is deleted; the spans are in order and apart."""
+    first = max(0, bisect_right(deleted, (start, start)) - 1)
+    last = bisect_right(deleted, (end, end))
+    return total_seconds(clip_spans(deleted[first:last], start, end))
 
 
 def is_natural_fit(seconds: float, slot_seconds: float) -> bool:

@@ -28,6 +28,7 @@ class DubPhrase:
     text: str
     reasons: tuple[str, ...] = ()  # for which its translation should be reviewed
     segments: tuple[SourceSegment, ...] = ()  # that it is made of
+    is_given: bool = False  # its text is one of captions, which a line says as it is
 
     @property
     def seconds(self) -> float:
@@ -50,6 +51,8 @@ def merge_phrases(phrases: Sequence[DubPhrase], *, language: str) -> list[DubPhr
 
 def _merge_helps(first: DubPhrase, second: DubPhrase, *, too_long: DubPhrase, language: str) -> bool:
     """Whether merging two neighbors gives the phrase that is too long enough time."""
+    if first.is_given != second.is_given:
+        return False
     if first.speaker != second.speaker or second.start_seconds - first.end_seconds > MAX_GAP_SECONDS:
         return False
     both = _merge(first, second)
@@ -71,4 +74,5 @@ def _merge(first: DubPhrase, second: DubPhrase) -> DubPhrase:
         f"{first.text} {second.text}",
         tuple(dict.fromkeys((*first.reasons, *second.reasons))),
         (*first.segments, *second.segments),
+        first.is_given,
     )

@@ -52,6 +52,7 @@ class DubSource:
     translations: Mapping[str, str] = field(default_factory=dict)  # texts that are spoken as they are, by segment
     translations_quality: Quality | None = None
     silent: Sequence[tuple[float, float]] = ()  # speech that the dub leaves out
+    deleted: Sequence[tuple[float, float]] = ()  # when deleted words were said, in order and apart
 
     @property
     def untranslated(self) -> list[int]:
@@ -116,7 +117,10 @@ def translate_texts(
     spans = [(each.start_seconds, each.end_seconds) for each in source.segments]
     found = []
     for segment, slot, line in zip(
-        source.segments, line_slots(spans, until_seconds=source.until_seconds), translation.lines, strict=True
+        source.segments,
+        line_slots(spans, until_seconds=source.until_seconds, deleted=source.deleted),
+        translation.lines,
+        strict=True,
     ):
         times = (segment.start_seconds, segment.end_seconds)
         phrase = DubPhrase(*times, segment.speaker, segment.text, line.text, line.reasons)
@@ -132,7 +136,7 @@ def _translate(
 ) -> DocumentTranslation:
     """Translates the segments at these positions as one document, in which each line has the time of its slot."""
     spans = [(each.start_seconds, each.end_seconds) for each in source.segments]
-    slots = line_slots(spans, until_seconds=source.until_seconds)
+    slots = line_slots(spans, until_seconds=source.until_seconds, deleted=source.deleted)
     document = transcript_document(
         [source.segments[at] for at in positions],
         source=plan.source,
@@ -163,13 +167,22 @@ def _make_lines(
     """Turns translated segments into lines with slots and candidate texts; existing translations have no others."""
     phrases = merge_phrases(
         [
-            DubPhrase(each.start_seconds, each.end_seconds, each.speaker, each.text, made.texts[0], made.reasons, known)
+            DubPhrase(
+                each.start_seconds,
+                each.end_seconds,
+                each.speaker,
+                each.text,
+                made.texts[0],
+                made.reasons,
+                known,
+                is_given=any(one.id in source.translations for one in known),
+            )
             for each, made, known in zip(source.segments, translated, _known_segments(source), strict=True)
         ],
         language=target,
     )
     spans = [(each.start_seconds, each.end_seconds) for each in phrases]
-    slots = line_slots(spans, until_seconds=source.until_seconds)
+    slots = line_slots(spans, until_seconds=source.until_seconds, deleted=source.deleted)
     lines = []
     for number, (phrase, slot) in enumerate(zip(phrases, slots, strict=True)):
         texts: tuple[str, ...] = (phrase.text,)

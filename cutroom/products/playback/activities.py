@@ -19,6 +19,7 @@ from cutroom.media import ladder
 from cutroom.media.audio import encode_mix
 from cutroom.media.cutting.cues import cut_cues
 from cutroom.media.cutting.samples import cut_audio
+from cutroom.media.cutting.timeline import CutTimeline
 from cutroom.media.formats import Container
 from cutroom.media.ladder import SEGMENT_SECONDS, Rendition
 from cutroom.media.local_cache import LocalMediaCache
@@ -28,6 +29,8 @@ from cutroom.media.sandbox import Sandbox
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Connection, Database
 from cutroom.platform.storage.objects import Storage
+from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
+from cutroom.products.dubs.cutting.tracks import make_cut_track
 from cutroom.products.playback import edits, service
 from cutroom.products.playback.edit_planning import find_timeline, plan_edit
 from cutroom.products.playback.manifests import TrackKind, manifest, master_playlist
@@ -228,14 +231,27 @@ class PlaybackActivities:
                         fetched.write_bytes(cut_cues(fetched.read_bytes().decode(), timeline).encode())
                     packaged = await package_text(name, fetched.name, language=language, **options)
                 else:
-                    if timeline is not None:
+                    made = await self._cut_dub(ref, track, timeline, temp_dir) if timeline is not None else None
+                    if made is None and timeline is not None:
                         container = Container.MATROSKA if track.name == service.ORIGINAL else Container.MOV
                         fetched = await cut_audio(fetched, container, timeline, output=temp_dir, sandbox=self.sandbox)
-                    if track.name == service.ORIGINAL or timeline is not None:
+                    if made is not None:
+                        fetched = made
+                    elif track.name == service.ORIGINAL or timeline is not None:
                         fetched = await encode_mix(fetched, output=temp_dir, sandbox=self.sandbox)
                     packaged = await package_audio(name, fetched.name, language=language, **options)
                 await self._store(ref, packaged, temp_dir)
         await self._record(ref, (track.kind, track.name, language), source=track.source, packaged=packaged)
+
+    async def _cut_dub(
+        self, ref: PlaybackRef, track: TrackSource, timeline: CutTimeline, temp_dir: Path
+    ) -> Path | None:
+        """The track of a dub, made of its lines again; None if it is not one, or its lines were not recorded."""
+        if track.name == service.ORIGINAL:
+            return None
+        artifacts = DubArtifacts(self.storage, self.media_cache, self.sandbox)
+        dub = DubRef(ref.library_id, ref.video_id, track.language, "")
+        return await make_cut_track(artifacts, self.database, dub, track.path, timeline=timeline, output=temp_dir)
 
     @activity.defn(name="publish_playback")
     async def publish_playback(self, ref: PlaybackRef, lease_holder: str, revision: int) -> int | None:

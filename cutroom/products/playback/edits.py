@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from cutroom.media.cutting.spans import Span
 from cutroom.media.cutting.timeline import CutTimeline
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.playback.service import playback_path
-from cutroom.products.transcripts.cutting.timelines import DeletedSpan
 
 _EDITS = """SELECT state, requested_edit, planned_edit, packaged_edit FROM playbacks
     WHERE library_id = $1 AND video_id = $2"""
@@ -40,7 +40,7 @@ class PackagedEdit:
     """What a request came to."""
 
     request: RequestedEdit
-    deleted: tuple[DeletedSpan, ...] = ()
+    deleted: tuple[Span, ...] = ()
     cut: str | None = None  # names the stored timeline; None if nothing is cut
     seconds: float | None = None  # of the output
 

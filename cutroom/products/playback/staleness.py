@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
+from cutroom.media.cutting.spans import Span
 from cutroom.products.declaration import StaleKind, StaleProduct
 from cutroom.products.playback.edits import PackagedEdit, find_edits
 from cutroom.products.playback.service import TrackSource, expected_tracks, track_sources
-from cutroom.products.transcripts.cutting.timelines import DeletedSpan, deleted_spans
+from cutroom.products.transcripts.cutting.timelines import deleted_spans
 from cutroom.products.transcripts.service import UNKNOWN_LANGUAGE
 from cutroom.products.transcripts.staleness.query import StaleQuery
 
@@ -53,7 +54,7 @@ async def find_stale(query: StaleQuery) -> Sequence[StaleProduct]:
     ]
 
 
-def has_other_cuts(packaged: PackagedEdit | None, deleted: Sequence[DeletedSpan]) -> bool:
+def has_other_cuts(packaged: PackagedEdit | None, deleted: Sequence[Span]) -> bool:
     """Whether a stream leaves out something else than what is deleted now; the whole recording can be asked for."""
     if packaged is None:
         return bool(deleted)

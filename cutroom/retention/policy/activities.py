@@ -64,7 +64,7 @@ class RetentionActivities:
         async with self.database.transaction(library_id) as connection:
             cutoffs = Cutoffs.at(await get_times(connection, library_id), run.run_at)
         async for video in stored_files.list_videos(self.storage, library_id, after=after):
-            await self._apply_to_video(run, video, cutoffs)
+            await self._apply_to_video(run, await self._without_replaced(run, video), cutoffs)
             seen.append(video.video_id)
             objects += len(video.files)
             activity.heartbeat(objects)
@@ -74,6 +74,16 @@ class RetentionActivities:
         async with self.database.transaction(library_id) as connection:
             await usage.forget_missing(connection, library_id, after=after, until=last, seen=seen)
         return last
+
+    async def _without_replaced(self, run: RetentionRun, video: VideoFiles) -> VideoFiles:
+        """The files of a video after its products have deleted those that nothing refers to."""
+        changed, deleted = {each.path: each.changed_at for each in video.files}, frozenset[str]()
+        for product in PRODUCTS:
+            if product.delete_replaced is not None:
+                deleted |= await product.delete_replaced(
+                    self.database, self.storage, run.library_id, video.video_id, changed, run.run_at
+                )
+        return VideoFiles(video.video_id, [each for each in video.files if each.path not in deleted])
 
     async def _apply_to_video(self, run: RetentionRun, video: VideoFiles, cutoffs: Cutoffs) -> None:
         """Decides and records in one transaction, then deletes the objects, so that no row names a missing one."""

@@ -13,6 +13,8 @@ _DUB_REASONS = {
     "sourceChanged": "Original changed",
     "added": "Not spoken yet",
     "removed": "No longer in the transcript",
+    "cut": "Words deleted, not spoken again yet",
+    "captionsChanged": "Captions changed, not spoken yet",
 }
 _CAPTION_REASONS = {
     "sourceChanged": "Original changed",

@@ -23,6 +23,7 @@ from cutroom.platform.db import Connection, Database
 from cutroom.products.dubs import mixdown, progress, service, synthesis
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.cast.voices import load_cast_voices
+from cutroom.products.dubs.editing.comparison import compare_dub
 from cutroom.products.dubs.editing.lines import PublishedDub
 from cutroom.products.dubs.editing.placement import place_lines
 from cutroom.products.dubs.editing.redub_lines import (
@@ -35,9 +36,7 @@ from cutroom.products.dubs.editing.redub_lines import (
     script_lines,
     spoken_batches,
     untranslated,
-    with_translations,
 )
-from cutroom.products.dubs.editing.staleness import line_states
 from cutroom.products.dubs.editing.state import DubKey, find_dub, read_published
 from cutroom.products.dubs.editing.track_splicing import changed_spans, publish_spliced
 from cutroom.products.dubs.report import line_sync, sync_report
@@ -54,7 +53,6 @@ from cutroom.products.dubs.script import (
     to_json,
 )
 from cutroom.products.dubs.script_lines import DubSource, translate_texts
-from cutroom.products.dubs.sources.loading import dubbed_document, find_translations
 from cutroom.products.transcripts.document import TranscriptDocument, speaker_rows
 from cutroom.products.transcripts.editing.revisions import find_state, read_document
 from cutroom.products.transcripts.segmentation import TranscriptSegment
@@ -114,10 +112,9 @@ class RedubActivities:
             published = await read_published(self.artifacts.storage, key, state, document)
             base = await self.artifacts.script(replace(dub, generation=state.generation))
             async with self.database.transaction(job.library_id) as connection:
-                document = await dubbed_document(connection, dub, base.options, document)
-                translations = await find_translations(connection, dub, base.options, document)
+                states = await compare_dub(connection, dub, published, document, state.edits)
             until = duration or base.duration_seconds
-            lines = redub_lines(line_states(published.lines, document, state.edits), request.lines)
+            document, lines = states.document, redub_lines(states.lines, request.lines)
             source = DubSource(
                 (),
                 transcript.language,
@@ -125,7 +122,6 @@ class RedubActivities:
                 title,
                 until,
                 glossary=glossary,
-                translations=translations.texts,
             )
             lines = await asyncio.to_thread(self._translate, lines, source, dub.language, report_progress)
             script = replace(
@@ -146,10 +142,9 @@ class RedubActivities:
         self, lines: list[RedubLine], source: DubSource, language: str, on_progress: ReportProgress
     ) -> list[RedubLine]:
         """The lines with translations of those whose source has changed."""
-        lines = with_translations(lines, source.translations)
         positions = untranslated(lines)
         segments = [
-            TranscriptSegment(each.start_seconds, each.end_seconds, each.speaker, each.text, ())
+            TranscriptSegment(each.start_seconds, each.end_seconds - each.cut_seconds, each.speaker, each.text, ())
             for each in (lines[at].source for at in positions)
         ]
         changed = replace(source, segments=segments)

@@ -75,7 +75,8 @@ def _apply(states: Sequence[LineState], at: int, edits: LineEdits, values: Mappi
         if name in changed:  # what changes nothing is not set
             changed[name] = changed[name] or None
     edited = replace(edits, **changed)
-    if edited.take is not None and DesiredLine(states[at].source, edited).take is None:
+    desired = states[at].desired or DesiredLine(states[at].source)
+    if edited.take is not None and replace(desired, edits=edited).take is None:
         if changed.get("take") is not None:
             message = "The take has another text, voice, speed or pronunciation. Send what it was made with as well."
             raise InvalidChangeError("take", message)

@@ -3,7 +3,7 @@
 from cutroom.capabilities.rules import stock_voice_id
 from cutroom.products.dubs.editing.lines import PublishedDub
 from cutroom.products.dubs.editing.schemas import DubLineFit, DubSegment, DubSegmentEdits, PublishedSpeech
-from cutroom.products.dubs.editing.staleness import LineState
+from cutroom.products.dubs.editing.staleness import LineState, has_other_caption
 from cutroom.products.dubs.editing.text_fit import TextFit
 from cutroom.products.dubs.script import AssignedVoice
 
@@ -48,7 +48,13 @@ def line_text(state: LineState) -> str | None:
     """What a line says; None while it has yet to be translated."""
     if state.edits.text is not None:
         return state.edits.text
-    published = state.published
+    published, desired = state.published, state.desired
+    if (
+        desired is not None
+        and desired.caption is not None
+        and (published is None or has_other_caption(desired, published))
+    ):
+        return desired.caption
     if published is None or published.translated != state.source.text_fingerprint or not published.translation:
         return None
     if published.placed is not None and published.placed.text in published.translation:

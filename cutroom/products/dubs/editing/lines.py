@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from cutroom.media.cutting.spans import Span, total_seconds
 from cutroom.products.dubs.script import AssignedVoice, DubLine, PlacedLine, read_dub_line
 from cutroom.products.dubs.sources.options import DEFAULT_OPTIONS, DubTextOptions
 from cutroom.products.speech.rules import fingerprint
@@ -63,14 +64,29 @@ class SourceLine:
     end_seconds: float
     speaker: str
     text: str
+    cuts: tuple[Span, ...] = ()  # when words between its segments are deleted
+
+    @property
+    def cut_seconds(self) -> float:
+        return round(total_seconds(self.cuts), 3)
 
     @property
     def seconds(self) -> float:
-        return self.end_seconds - self.start_seconds
+        """How long it is without what is cut."""
+        return self.end_seconds - self.start_seconds - self.cut_seconds
 
     @property
     def text_fingerprint(self) -> str:
         return fingerprint({"text": self.text})[:16]
+
+    def to_row(self) -> dict[str, Any]:
+        """Without cuts if there are none, as workers that know of none expect it."""
+        return {name: value for name, value in asdict(self).items() if name != "cuts" or value}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "SourceLine":
+        cuts = tuple((start, end) for start, end in row.get("cuts", ()))
+        return cls(**{**row, "segment_ids": tuple(row["segment_ids"]), "cuts": cuts})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +106,20 @@ class PublishedLine:
     def id(self) -> str:
         return self.source.id
 
+    @property
+    def segment_spans(self) -> tuple[Span, ...]:
+        """When each of its segments was said; of a line without a record of them, its whole time."""
+        segments = self.line.segments
+        if len(segments) == len(self.source.segment_ids):
+            return tuple((each.start_seconds, each.end_seconds) for each in segments)
+        return ((self.source.start_seconds, self.source.end_seconds),) * max(1, len(self.source.segment_ids))
+
     def to_row(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "source": self.source.to_row()}
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "PublishedLine":
-        source = SourceLine(**{**row["source"], "segment_ids": tuple(row["source"]["segment_ids"])})
+        source = SourceLine.from_row(row["source"])
         placed, voice = row["placed"], row["voice"]
         return cls(
             source,
@@ -145,6 +169,7 @@ class DesiredLine:
 
     source: SourceLine
     edits: LineEdits = field(default=NO_EDITS)
+    caption: str | None = None  # what the captions say, if the dub speaks their words and they are up to date
 
     @property
     def needs_review(self) -> bool:
@@ -162,6 +187,7 @@ class DesiredLine:
             "speaker": self.source.speaker if edits.voice is None else None,
             "speed": edits.speed,
             "pronunciation": dict(edits.pronunciation or {}),
+            **({"caption": self.caption} if self.caption is not None and edits.text is None else {}),
         }
         return fingerprint(speech)[:16]
 
@@ -176,6 +202,7 @@ class DesiredLine:
         """Everything that its audio follows from: two lines with equal inputs sound the same."""
         source, edits = self.source, self.edits
         slot = [round(source.start_seconds, 3), round(source.end_seconds, 3)]
+        cuts = {"cuts": [list(span) for span in source.cuts]} if source.cuts else {}
         if edits.mute:
             return {"mute": True}
         if edits.keep_original:
@@ -191,5 +218,6 @@ class DesiredLine:
             **({"sourceText": source.text} if edits.text is None else {"text": edits.text}),
             **({"speaker": source.speaker} if edits.voice is None else {"voice": edits.voice}),
             "slot": slot,
+            **cuts,
             **{name: value for name, value in optional.items() if value is not None},
         }

@@ -16,12 +16,12 @@ from cutroom.library.service import get_duration, get_video
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.dubs.artifacts import DubRef
+from cutroom.products.dubs.editing.comparison import ComparedDub, compare_dub
 from cutroom.products.dubs.editing.lines import LineEdits, PublishedDub
-from cutroom.products.dubs.editing.staleness import LineState, line_states
+from cutroom.products.dubs.editing.staleness import LineState
 from cutroom.products.dubs.editing.state import DubKey, DubState, find_dub, read_published
 from cutroom.products.dubs.editing.text_fit import TextFit, text_fits
 from cutroom.products.dubs.script import AssignedVoice
-from cutroom.products.dubs.sources.loading import dubbed_document
 from cutroom.products.transcripts.document import TranscriptDocument
 from cutroom.products.transcripts.editing.revisions import find_state, read_document
 from cutroom.text.glossary.terms import Glossary
@@ -42,13 +42,21 @@ class OpenDub:
 
     language: str
     state: DubState
-    published: PublishedDub
     transcript_revision: int
-    document: TranscriptDocument
+    compared: ComparedDub
     lines: Sequence[LineState]
     is_draft: bool
     duration_seconds: float
     slowness: float  # how long the last regenerations of the library took, relative to their estimates
+
+    @property
+    def published(self) -> PublishedDub:
+        return self.compared.published
+
+    @property
+    def document(self) -> TranscriptDocument:
+        """The transcript as the dub says it."""
+        return self.compared.document
 
     def fits(self, lines: Sequence[LineState]) -> dict[str, TextFit]:
         """How much time each of the lines has."""
@@ -100,14 +108,13 @@ class DubAccess:
         document = await read_document(self.connection, library_id, self.video_id, transcript)
         published = await read_published(self.storage, self.key, state, document)
         dub = DubRef(library_id, self.video_id, self.language, self.product.value)
-        document = await dubbed_document(self.connection, dub, published.options, document)
+        compared = await compare_dub(self.connection, dub, published, document, state.edits)
         return OpenDub(
             self.language,
             state,
-            published,
             transcript.revision,
-            document,
-            line_states(published.lines, document, state.edits),
+            compared,
+            compared.lines,
             job["quality"] == Quality.DRAFT,
             await get_duration(self.connection, library_id, self.video_id) or 0.0,
             await self._slowness(),

@@ -11,6 +11,7 @@ from cutroom.products.dubs.editing.staleness import LineState
 from cutroom.products.dubs.line_sync import Slot, line_slots
 from cutroom.products.dubs.script import DubBatch, DubLine, LineSchedule, SourceSegment
 from cutroom.products.dubs.script_lines import LineTexts
+from cutroom.products.transcripts.cutting.timelines import deleted_spans
 from cutroom.products.transcripts.document import TranscriptDocument
 from cutroom.text.glossary.line_glossary import line_glossary
 from cutroom.text.glossary.terms import Glossary
@@ -57,7 +58,7 @@ class RedubLine:
         if self.work is LineWork.KEPT and placed is not None:
             return placed.start_seconds, placed.start_seconds + placed.seconds
         offset = self.edits.start_offset or 0.0
-        return self.source.start_seconds + offset, self.source.end_seconds + offset
+        return self.source.start_seconds + offset, self.source.end_seconds - self.source.cut_seconds + offset
 
     @property
     def is_spoken(self) -> bool:
@@ -73,14 +74,15 @@ class RedubLine:
         return replace(self, translation=found.texts, translated=self.source.text_fingerprint, reasons=found.reasons)
 
     def to_row(self) -> dict[str, Any]:
-        return asdict(self)
+        desired = {"source": self.source.to_row(), "edits": asdict(self.edits)}
+        published = self.published.to_row() if self.published is not None else None
+        return {**asdict(self), "desired": desired, "published": published}
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "RedubLine":
-        source = row["desired"]["source"]
+        """The line; what captions say of it is in its translation already."""
         desired = DesiredLine(
-            SourceLine(**{**source, "segment_ids": tuple(source["segment_ids"])}),
-            LineEdits.from_row(row["desired"]["edits"]),
+            SourceLine.from_row(row["desired"]["source"]), LineEdits.from_row(row["desired"]["edits"])
         )
         published = PublishedLine.from_row(row["published"]) if row["published"] is not None else None
         return cls(
@@ -115,6 +117,9 @@ def _changed(state: LineState, desired: DesiredLine) -> RedubLine:
         work = LineWork.SILENT
     else:
         work = LineWork.SPOKEN if state.needs_speech else LineWork.PLACED
+    if desired.caption is not None and desired.edits.text is None and work is not LineWork.SILENT:
+        texts = LineTexts((desired.caption,))
+        return RedubLine(work, desired, desired.inputs, published).translated_by(texts)
     if published is None:
         return RedubLine(work, desired, desired.inputs, None)
     reasons = published.line.reasons if published.translated == desired.source.text_fingerprint else ()
@@ -133,22 +138,13 @@ def untranslated(lines: Sequence[RedubLine]) -> list[int]:
     ]
 
 
-def with_translations(lines: Sequence[RedubLine], texts: Mapping[str, str]) -> list[RedubLine]:
-    """The lines with translations that exist already, by segment, in place of those that the rules would make."""
-    found = list(lines)
-    for at in untranslated(lines):
-        known = [texts.get(each) for each in lines[at].source.segment_ids]
-        if all(known):
-            found[at] = lines[at].translated_by(LineTexts((" ".join(text for text in known if text),)))
-    return found
-
-
 def script_lines(
     lines: Sequence[RedubLine], document: TranscriptDocument, *, until_seconds: float, glossary: Glossary
 ) -> list[DubLine]:
     """The lines of the script; the time of changed ones is bounded by their neighbors."""
     taken = [at for at, each in enumerate(lines) if each.takes_time]
-    slots = dict(zip(taken, line_slots([lines[at].span for at in taken], until_seconds=until_seconds), strict=True))
+    bounded = line_slots([lines[at].span for at in taken], until_seconds=until_seconds, deleted=deleted_spans(document))
+    slots = dict(zip(taken, bounded, strict=True))
     return [_script_line(number, each, slots.get(number), document, glossary) for number, each in enumerate(lines)]
 
 

@@ -30,7 +30,7 @@ from cutroom.products.dubs.editing.schemas import (
     LineWordings,
     WordingsRequest,
 )
-from cutroom.products.dubs.editing.staleness import LineState, chosen_states, line_states
+from cutroom.products.dubs.editing.staleness import LineState, chosen_states
 from cutroom.products.dubs.editing.state import DubState, save_edits, save_redub
 from cutroom.products.dubs.editing.takes.service import LinePreviews
 from cutroom.products.dubs.editing.wordings import fitting_wordings, shorter_wordings
@@ -79,7 +79,7 @@ class DubEditor(DubAccess):
             field = f"changes.{at}.pronunciation"
             await self.require_phonetic_voice(dub, speakers[each.id], edits[each.id], field=field)
         revision = await save_edits(self.connection, self.key, edits)
-        lines = line_states(dub.published.lines, dub.document, edits)
+        lines = dub.compared.lines_with(edits)
         fits, changed = dub.fits(lines), {each.id for each in changes}
         return DubSegmentsChange(
             revision=revision,
@@ -194,6 +194,7 @@ class DubEditor(DubAccess):
             "revision": dub.state.revision,
             "transcript": dub.transcript_revision,
             **({"texts": self._texts(dub)} if dub.published.options.uses_script else {}),
+            **({"captions": self._captions(chosen)} if dub.published.options.uses_captions else {}),
             "base": dub.state.generation,
             "lines": [each.id for each in chosen],
         }
@@ -202,6 +203,11 @@ class DubEditor(DubAccess):
     def _texts(self, dub: OpenDub) -> str:
         """A digest of what the optimized script says, which has revisions of its own."""
         return fingerprint({"texts": [[each.id, each.text] for each in dub.document.kept]})
+
+    def _captions(self, chosen: Sequence[LineState]) -> str:
+        """A digest of what the captions say of the chosen lines."""
+        said = [each.desired.caption if each.desired is not None else None for each in chosen]
+        return fingerprint({"captions": said})
 
     def _price(self, dub: OpenDub, states: Sequence[LineState]) -> RegenerationPrice:
         return price_regeneration(

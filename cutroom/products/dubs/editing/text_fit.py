@@ -36,17 +36,19 @@ def text_fits(
     paces = voice_paces(dub)
     usual = median(paces.values()) if paces else 1 / characters_per_second(language)
     fits: dict[str, TextFit] = {}
-    following: tuple[float, float] | None = None  # the start of the next line that is heard
+    following: float | None = None  # the start of the next line that is heard
     for state in sorted(states, key=_start, reverse=True):
         if state.desired is None:
             continue
         start = _start(state)
-        span = (start, max(start, state.source.end_seconds + (state.edits.start_offset or 0.0)))
-        slot = line_slots([span, *([following] if following is not None else [])], until_seconds=until_seconds)[0]
+        cut = state.source.cut_seconds  # of the time until the next line
+        span = (start, max(start, state.source.end_seconds - cut + (state.edits.start_offset or 0.0)))
+        after = [(following - cut, following - cut)] if following is not None else []
+        slot = line_slots([span, *after], until_seconds=until_seconds - cut)[0]
         pace = paces.get(voice_of(state, dub), usual) / (state.edits.speed or 1.0)
         fits[state.id] = TextFit(round(slot.max_seconds, 3), round(pace, 4))
         if not state.edits.mute:
-            following = (start, start)
+            following = start
     return fits
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from cutroom.media.cutting.spans import merge_spans
 from cutroom.media.splicing.tracks import ChangedAudio, TrackLevel, splice_track
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
 from cutroom.products.dubs.mixdown import PEAK
@@ -28,15 +29,11 @@ def changed_spans(before: LineSchedule, after: LineSchedule, *, duration_seconds
         (line[1], ends[line]) for ends, other in (schedules, schedules[::-1]) for line in ends if line not in other
     ]
     spans += set(before.original) ^ set(after.original)
-    found: list[tuple[float, float]] = []
-    for start, end in sorted(spans):
-        first = min(max(0.0, start - MARGIN_SECONDS), duration_seconds)
-        last = min(end + MARGIN_SECONDS, duration_seconds)
-        if found and first - found[-1][1] < NEAR_SECONDS:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
-        else:
-            found.append((first, last))
-    return found
+    widened = [
+        (min(max(0.0, start - MARGIN_SECONDS), duration_seconds), min(end + MARGIN_SECONDS, duration_seconds))
+        for start, end in spans
+    ]
+    return merge_spans(widened, gap_seconds=NEAR_SECONDS)
 
 
 async def publish_spliced(

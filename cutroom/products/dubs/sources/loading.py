@@ -10,6 +10,7 @@ from cutroom.engines.translation.port import Quality
 from cutroom.errors import Code, CutroomError
 from cutroom.glossary.service import load_glossary
 from cutroom.library.service import get_duration, get_title
+from cutroom.media.cutting.spans import merge_spans
 from cutroom.platform.db import Connection
 from cutroom.products.captions.editing.current_texts import read_current_texts
 from cutroom.products.dubs.artifacts import DubRef
@@ -49,23 +50,24 @@ class LoadedDubSource:
 
     def to_source(self, words: Sequence[Word]) -> DubSource:
         """What is dubbed: the segments that are heard, in order."""
-        spoken = zip(attach_words(self.transcript.segments, words), self.transcript.segment_ids, strict=True)
+        segments = attach_words(self.transcript.segments, words)
+        spoken = list(zip(segments, self.transcript.segment_ids, strict=True))
         kept = [(segment, id_) for segment, id_ in spoken if not segment.deleted]
         heard = [(said, id_) for segment, id_ in kept if (said := self._spoken(segment, id_)).text]
         heard.sort(key=lambda each: (each[0].start_seconds, each[0].end_seconds))
-        segments = [segment for segment, _ in heard]
         known = {id_ for _, id_ in heard}
         return DubSource(
-            segments,
+            [segment for segment, _ in heard],
             self.language,
             self.transcript.speakers,
             self.title,
-            self.duration_seconds or max((each.end_seconds for each in segments), default=0.0),
+            self.duration_seconds or max((each.end_seconds for each, _ in heard), default=0.0),
             [id_ for _, id_ in heard],
             self.glossary,
             self.translations.texts,
             self.translations.quality,
             [(each.start_seconds, each.end_seconds) for each, id_ in kept if id_ not in known],
+            merge_spans((each.start_seconds, each.end_seconds) for each, _ in spoken if each.deleted),
         )
 
     @cached_property

@@ -11,6 +11,9 @@ from itertools import pairwise
 from math import ceil, floor
 from typing import Protocol
 
+from cutroom.media.cutting.spans import Span, merge_spans, subtract_spans
+from cutroom.media.cutting.timeline import FrameSpan
+
 PAD_SECONDS = 0.1  # of the silence beside deleted words, at most half of it
 JOINED_SECONDS = 1.0  # a shorter silence between deleted words is cut with them
 MIN_FRAMES = 2  # of a cut, and of what remains between two
@@ -39,38 +42,23 @@ class HeardSegment(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class FrameRange:
-    """Frames of the recording, without the one at `end`."""
-
-    start: int
-    end: int
-
-    @property
-    def frames(self) -> int:
-        return self.end - self.start
-
-
-@dataclass(frozen=True, slots=True)
 class EditList:
     """What remains of a recording, in order, at a frame rate."""
 
     frame_rate: Fraction
     total_frames: int
-    kept: tuple[FrameRange, ...]
+    kept: tuple[FrameSpan, ...]
 
     @property
-    def cuts(self) -> tuple[FrameRange, ...]:
+    def cuts(self) -> tuple[FrameSpan, ...]:
         """What is left out."""
         edges = [0, *(edge for each in self.kept for edge in (each.start, each.end)), self.total_frames]
         pairs = zip(edges[::2], edges[1::2], strict=True)
-        return tuple(FrameRange(start, end) for start, end in pairs if start < end)
+        return tuple(FrameSpan(start, end) for start, end in pairs if start < end)
 
     def seconds(self, frame: int) -> float:
         """The time of a frame, to the microsecond."""
         return round(float(frame / self.frame_rate), 6)
-
-
-Span = tuple[float, float]
 
 
 def make_edit_list(
@@ -86,7 +74,7 @@ def make_edit_list(
     if max_silence_seconds is not None:
         wanted += _silences([*kept, *deleted], duration_seconds, max_silence_seconds)
     total = floor(duration_seconds * frame_rate)
-    cuts = _whole_frames(_without(_merged(wanted), kept), frame_rate, total)
+    cuts = _whole_frames(subtract_spans(merge_spans(wanted), kept), frame_rate, total)
     return EditList(frame_rate, total, _remaining(cuts, total))
 
 
@@ -99,28 +87,12 @@ def _spans(segments: Iterable[HeardSegment], duration: float) -> tuple[list[Span
             start, end = max(0.0, word.start_seconds), min(word.end_seconds, duration)
             if start < end:
                 found[segment.deleted].append((start, end))
-    return _merged(found[False]), _merged(found[True])
-
-
-def _merged(spans: Iterable[Span]) -> list[Span]:
-    merged: list[Span] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
-    return merged
+    return merge_spans(found[False]), merge_spans(found[True])
 
 
 def _joined(deleted: Sequence[Span], gap: float, kept: Sequence[Span]) -> list[Span]:
     """Deleted spans with a short silence between them as one; kept words between them are taken out later."""
-    joined: list[Span] = []
-    for start, end in deleted:
-        if joined and start - joined[-1][1] <= gap:
-            joined[-1] = (joined[-1][0], end)
-        else:
-            joined.append((start, end))
-    return _without(joined, kept)
+    return subtract_spans(merge_spans(deleted, gap_seconds=gap), kept)
 
 
 def _padded(span: Span, kept: Sequence[Span]) -> Span:
@@ -134,40 +106,20 @@ def _padded(span: Span, kept: Sequence[Span]) -> Span:
 
 def _silences(spoken: Iterable[Span], duration: float, limit: float) -> list[Span]:
     """The middle of each silence that is longer than the limit."""
-    edges = [(0.0, 0.0), *_merged(spoken), (duration, duration)]
+    edges = [(0.0, 0.0), *merge_spans(spoken), (duration, duration)]
     return [
         (left[1] + limit / 2, right[0] - limit / 2) for left, right in pairwise(edges) if right[0] - left[1] > limit
     ]
 
 
-def _without(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
-    """Spans without the parts that are taken; both are in order and without overlaps."""
-    rest: list[Span] = []
-    first = 0
-    for start, end in spans:
-        while first < len(taken) and taken[first][1] <= start:
-            first += 1
-        begin = start
-        for at in range(first, len(taken)):
-            low, high = taken[at]
-            if low >= end:
-                break
-            if low > begin:
-                rest.append((begin, low))
-            begin = max(begin, high)
-        if begin < end:
-            rest.append((begin, end))
-    return rest
-
-
-def _whole_frames(spans: Sequence[Span], rate: Fraction, total: int) -> list[FrameRange]:
+def _whole_frames(spans: Sequence[Span], rate: Fraction, total: int) -> list[FrameSpan]:
     """Cuts on the edges of frames inside of their spans; what would remain between two for an instant is cut, too."""
-    cuts: list[FrameRange] = []
+    cuts: list[FrameSpan] = []
     for start, end in spans:
         # Times have microseconds, so that a cut on the edge of a frame is not moved by a rounding error.
         first, last = max(0, ceil(_exact(start) * rate)), min(floor(_exact(end) * rate), total)
         if last - first >= MIN_FRAMES:
-            cuts.append(FrameRange(first, last))
+            cuts.append(FrameSpan(first, last))
     return cuts
 
 
@@ -175,12 +127,12 @@ def _exact(seconds: float) -> Fraction:
     return Fraction(round(seconds * 1_000_000), 1_000_000)
 
 
-def _remaining(cuts: Sequence[FrameRange], total: int) -> tuple[FrameRange, ...]:
+def _remaining(cuts: Sequence[FrameSpan], total: int) -> tuple[FrameSpan, ...]:
     kept, at = [], 0
     for cut in cuts:
         if cut.start > at:
-            kept.append(FrameRange(at, cut.start))
+            kept.append(FrameSpan(at, cut.start))
         at = cut.end
     if at < total:
-        kept.append(FrameRange(at, total))
+        kept.append(FrameSpan(at, total))
     return tuple(kept)

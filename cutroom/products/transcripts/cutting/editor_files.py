@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from cutroom.products.transcripts.cutting.edit_list import EditList, FrameRange
+from cutroom.media.cutting.timeline import FrameSpan
+from cutroom.products.transcripts.cutting.edit_list import EditList
 
 if TYPE_CHECKING:
     from opentimelineio import opentime, schema
@@ -88,7 +89,7 @@ def _write_fcpxml(edit_list: EditList, *, title: str, file_name: str, has_video:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE fcpxml>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _clip(edit_list: EditList, kept: FrameRange, file_name: str) -> "schema.Clip":
+def _clip(edit_list: EditList, kept: FrameSpan, file_name: str) -> "schema.Clip":
     from opentimelineio import schema  # noqa: PLC0415 - as above
 
     media = schema.ExternalReference(file_name, _time_range(edit_list, 0, edit_list.total_frames))

@@ -7,10 +7,11 @@ from functools import partial
 from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError, invalid_field
 from cutroom.library.service import get_duration, get_video
+from cutroom.media.cutting.timeline import FrameSpan
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
 from cutroom.products.transcripts.alignment import attach_words, read_words
-from cutroom.products.transcripts.cutting.edit_list import EditList, FrameRange, make_edit_list
+from cutroom.products.transcripts.cutting.edit_list import EditList, make_edit_list
 from cutroom.products.transcripts.cutting.editor_files import (
     FRAME_RATES,
     EditorFormat,
@@ -89,7 +90,7 @@ def _write(edit_list: EditList, format_: EditorFormat, *, title: str, has_video:
     return EditorFile(format=format_, name=file_name(title, extension=format_.value), content=content)
 
 
-def _range(edit_list: EditList, frames: FrameRange) -> TimeRange:
+def _range(edit_list: EditList, frames: FrameSpan) -> TimeRange:
     return TimeRange(start=edit_list.seconds(frames.start), end=edit_list.seconds(frames.end))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from cutroom.errors import Code, CutroomError
+from cutroom.media.cutting.spans import Span, merge_spans
 from cutroom.media.cutting.timeline import CutTimeline, FrameSpan
 from cutroom.platform.db import Connection
 from cutroom.platform.storage.objects import Storage
@@ -18,27 +19,19 @@ from cutroom.products.transcripts.editing.revisions import find_state, read_docu
 MAX_CUTS = 1_000  # in one rendered recording
 SOUND_RATE = Fraction(50)  # of the frames at which sound without a picture is cut
 
-DeletedSpan = tuple[float, float]
-
 
 @dataclass(frozen=True, slots=True)
 class TranscriptCut:
     """A recording without the words that are deleted in a revision."""
 
     revision: int
-    deleted: tuple[DeletedSpan, ...]
+    deleted: tuple[Span, ...]
     timeline: CutTimeline | None  # None if nothing is cut
 
 
-def deleted_spans(document: TranscriptDocument) -> tuple[DeletedSpan, ...]:
+def deleted_spans(document: TranscriptDocument) -> tuple[Span, ...]:
     """When deleted segments were said, in order; those that touch are one."""
-    spans: list[DeletedSpan] = []
-    for start, end in sorted((each.start_seconds, each.end_seconds) for each in document.segments if each.deleted):
-        if spans and start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(spans[-1][1], end))
-        else:
-            spans.append((start, end))
-    return tuple(spans)
+    return tuple(merge_spans((each.start_seconds, each.end_seconds) for each in document.segments if each.deleted))
 
 
 def require_cuttable(document: TranscriptDocument) -> None:
@@ -90,7 +83,7 @@ async def cut_transcript(
     def make() -> Sequence[FrameSpan]:
         segments = attach_words(current_rows(state.segments, document), read_words(data) if data else ())
         found = make_edit_list(segments, duration_seconds=duration_seconds, frame_rate=frame_rate)
-        return [FrameSpan(each.start, each.end) for each in found.kept] if found.cuts else []
+        return found.kept if found.cuts else ()
 
     kept = await asyncio.to_thread(make)
-    return TranscriptCut(wanted, deleted, CutTimeline(frame_rate, tuple(kept)) if kept else None)
+    return TranscriptCut(wanted, deleted, CutTimeline(frame_rate, tuple(kept), deleted) if kept else None)

@@ -1,6 +1,7 @@
 """Random transcripts, dubs of them, and edits of both."""
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,11 +9,12 @@ from typing import Any
 from cutroom.products.dubs.editing.lines import DesiredLine, LineEdits, PublishedLine, SourceLine
 from cutroom.products.dubs.editing.redub_lines import RedubLine, republished, script_lines
 from cutroom.products.dubs.phrasing import MAX_LINE_SECONDS
-from cutroom.products.dubs.script import AssignedVoice, DubLine, LineSchedule, PlacedLine
+from cutroom.products.dubs.script import AssignedVoice, DubLine, LineSchedule, PlacedLine, SourceSegment
 from cutroom.products.dubs.script_lines import line_id
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument
 from cutroom.products.transcripts.editing.operation_types import (
     DeleteSegments,
+    DeleteWords,
     InsertSegment,
     MergeSegments,
     Operation,
@@ -63,7 +65,10 @@ def published_line(number: int, segments: Sequence[DocumentSegment]) -> Publishe
     text = " ".join(each.text for each in segments)
     start, end = segments[0].start_seconds, segments[-1].end_seconds
     source = SourceLine(line_id(ids), ids, start, end, segments[0].speaker, text)
-    line = DubLine(number, start, end, end, source.speaker, text, (text.upper(),), id=source.id)
+    said = tuple(
+        SourceSegment(each.id, each.start_seconds, each.end_seconds, each.speaker, each.text) for each in segments
+    )
+    line = DubLine(number, start, end, end, source.speaker, text, (text.upper(),), id=source.id, segments=said)
     placed = PlacedLine(number, f"key-{source.id}", start, end - start, 1.0, text.upper(), shortened=False, gain=1.0)
     inputs = DesiredLine(source).inputs
     return PublishedLine(source, inputs, line, placed, VOICE, text, (text.upper(),), source.text_fingerprint)
@@ -77,6 +82,7 @@ def random_operation(rng: random.Random, document: TranscriptDocument) -> Operat
     operations: list[Operation] = [
         ReplaceText(segment.id, words(rng)),
         DeleteSegments((segment.id,)),
+        DeleteWords(segment.id, (rng.choice(word_ranges(segment.text)),)),
         RestoreSegments((segment.id,)),
         SetSpeaker((segment.id,), rng.choice(("speaker_1", "speaker_2"))),
         SetTimes(segment.id, segment.start_seconds, round(segment.end_seconds - 0.2, 3)),
@@ -85,6 +91,11 @@ def random_operation(rng: random.Random, document: TranscriptDocument) -> Operat
         InsertSegment(segment.end_seconds, round(segment.end_seconds + 0.05, 3), words(rng), "speaker_1"),
     ]
     return rng.choice(operations)
+
+
+def word_ranges(text: str) -> list[tuple[int, int]]:
+    """Where each word begins and ends."""
+    return [found.span() for found in re.finditer(r"\S+", text)]
 
 
 def edited(rng: random.Random, document: TranscriptDocument, ids: list[str]) -> TranscriptDocument:

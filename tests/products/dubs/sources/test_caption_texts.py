@@ -92,3 +92,49 @@ async def test_a_dub_of_imported_captions(regenerator: Regenerator) -> None:
     await regenerator.regenerate()
     assert regenerator.engines.translator.asked == []
     assert "Uma outra linha." in {each["published"]["text"] for each in (await regenerator.read())["segments"]}
+
+
+async def test_captions_that_are_edited_after_a_dub_outdate_its_lines(regenerator: Regenerator) -> None:
+    api, video_id = regenerator.api, regenerator.video.video_id
+    at = {each["start"]: each for each in (await regenerator.read())["segments"]}
+    cues = "\n\n".join(
+        f"00:{start:02.0f}.000 --> 00:{at[start]['end']:06.3f}\n{text}"
+        for start, text in ((10.0, "Uma terceira linha."), (30.0, "Uma quarta linha."))
+    )
+    body = {"revision": 0, "format": "vtt", "content": f"WEBVTT\n\n{cues}\n"}
+    assert (await api.post(f"/videos/{video_id}/captions/pt/import", json=body)).status_code == 200
+    assert (await api.delete(f"/videos/{video_id}/dubs/pt")).status_code == 204
+    requested = await api.post(f"/videos/{video_id}/dubs", json={"languages": ["pt"], "translationSource": "captions"})
+    assert requested.status_code == 202, requested.text
+    await regenerator.rerun()
+    before = {each["start"]: each["published"] for each in (await regenerator.read())["segments"]}
+    third = at[10.0]["segmentIds"][0]
+    captions = f"/videos/{video_id}/captions/pt/segments"
+
+    async def say(revision: int, text: str) -> None:
+        edit = {"op": "setText", "id": third, "text": text}
+        edited = await api.patch(captions, json={"revision": revision, "operations": [edit]})
+        assert edited.status_code == 200, edited.text
+
+    await say(1, "Uma outra linha.")
+    read = await regenerator.read()
+    [stale] = [each for each in read["segments"] if each["stale"]]
+    assert (stale["segmentIds"], stale["stale"], stale["text"]) == ([third], ["captionsChanged"], "Uma outra linha.")
+    listed = (await api.get(f"/videos/{video_id}/stale-products")).json()["products"]
+    [product] = [each for each in listed if each["product"] == "dub"]
+    quote = read["regeneration"]
+    assert (product["reasons"], product["segments"]) == (["captionsChanged"], 1)
+    assert (product["credits"], product["estimatedSeconds"]) == (quote["credits"], quote["estimatedSeconds"])
+    await say(2, "Uma terceira linha.")
+    assert await regenerator.stale() == {}, "the captions are as before"
+    await say(3, "Uma outra linha.")
+    funds = await regenerator.balance()
+    regenerator.engines.forget()
+    await regenerator.regenerate()
+    assert funds - await regenerator.balance() == quote["credits"] * 1000
+    assert (regenerator.engines.translator.asked, await regenerator.stale()) == ([], {})
+    assert {text for text, _ in regenerator.engines.voice.spoken} == {"Uma outra linha."}
+    after = {each["start"]: each["published"] for each in (await regenerator.read())["segments"]}
+    assert after.pop(10.0)["text"] == "Uma outra linha."
+    before.pop(10.0)
+    assert after == before

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from cutroom.products.transcripts.cutting.edit_list import FrameRange, make_edit_list
+from cutroom.media.cutting.timeline import FrameSpan
+from cutroom.products.transcripts.cutting.edit_list import make_edit_list
 from cutroom.products.transcripts.cutting.editor_files import FRAME_RATES
 
 
@@ -34,21 +35,21 @@ def segment(*words: tuple[float, float], deleted: bool = False) -> Segment:
 
 def test_nothing_deleted_is_one_part() -> None:
     found = make_edit_list([segment((1, 2))], duration_seconds=10, frame_rate=Fraction(25))
-    assert (found.kept, found.cuts) == ((FrameRange(0, 250),), ())
+    assert (found.kept, found.cuts) == ((FrameSpan(0, 250),), ())
 
 
 def test_a_deleted_word_is_cut_in_the_silence_beside_it() -> None:
     talk = [segment((1.0, 2.0)), segment((2.4, 2.8), deleted=True), segment((2.88, 4.0))]
     found = make_edit_list(talk, duration_seconds=10, frame_rate=Fraction(25))
-    assert found.cuts == (FrameRange(58, 71),), "from 2.3 to 2.84 s: a tenth of a second before, half of the gap after"
+    assert found.cuts == (FrameSpan(58, 71),), "from 2.3 to 2.84 s: a tenth of a second before, half of the gap after"
     assert [found.seconds(each) for each in (58, 71)] == [2.32, 2.84]
-    assert found.kept == (FrameRange(0, 58), FrameRange(71, 250))
+    assert found.kept == (FrameSpan(0, 58), FrameSpan(71, 250))
 
 
 def test_a_word_that_is_said_over_a_deleted_one_is_kept() -> None:
     talk = [segment((1.0, 3.0), deleted=True), segment((1.8, 2.2))]
     found = make_edit_list(talk, duration_seconds=10, frame_rate=Fraction(50))
-    assert found.cuts == (FrameRange(45, 90), FrameRange(110, 155))
+    assert found.cuts == (FrameSpan(45, 90), FrameSpan(110, 155))
 
 
 def test_deleted_neighbors_are_one_cut_and_distant_ones_are_not() -> None:
@@ -61,7 +62,7 @@ def test_deleted_neighbors_are_one_cut_and_distant_ones_are_not() -> None:
 def test_long_silences_are_shortened() -> None:
     talk = [segment((2.0, 3.0)), segment((3.5, 4.0)), segment((9.0, 10.0))]
     found = make_edit_list(talk, duration_seconds=12, frame_rate=Fraction(10), max_silence_seconds=1.0)
-    assert found.cuts == (FrameRange(5, 15), FrameRange(45, 85), FrameRange(105, 115))
+    assert found.cuts == (FrameSpan(5, 15), FrameSpan(45, 85), FrameSpan(105, 115))
 
 
 @pytest.mark.parametrize("rate", FRAME_RATES.values(), ids=FRAME_RATES)

@@ -6,7 +6,8 @@ from fractions import Fraction
 import opentimelineio as otio
 import pytest
 
-from cutroom.products.transcripts.cutting.edit_list import EditList, FrameRange
+from cutroom.media.cutting.timeline import FrameSpan
+from cutroom.products.transcripts.cutting.edit_list import EditList
 from cutroom.products.transcripts.cutting.editor_files import (
     FRAME_RATES,
     EditorFormat,
@@ -14,7 +15,7 @@ from cutroom.products.transcripts.cutting.editor_files import (
     write_edit_list,
 )
 
-KEPT = (FrameRange(0, 58), FrameRange(71, 250))
+KEPT = (FrameSpan(0, 58), FrameSpan(71, 250))
 ADAPTERS = {EditorFormat.EDL: "cmx_3600", EditorFormat.OTIO: "otio_json"}
 
 
@@ -65,7 +66,7 @@ def test_fcpxml_has_exact_times(has_video: bool, rate: Fraction) -> None:  # noq
 
 
 def test_an_edl_with_too_many_parts_is_refused() -> None:
-    parts = tuple(FrameRange(at * 4, at * 4 + 2) for at in range(1_000))
+    parts = tuple(FrameSpan(at * 4, at * 4 + 2) for at in range(1_000))
     edit_list = EditList(Fraction(25), 5_000, parts)
     with pytest.raises(TooManyCutsError):
         write_edit_list(edit_list, EditorFormat.EDL, title="t", file_name="f.mp4", has_video=True)

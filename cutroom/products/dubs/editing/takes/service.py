@@ -189,4 +189,6 @@ def _changed(dub: OpenDub, state: LineState, edits: LineEdits, values: Mapping[s
 
 
 def _is_untranslated(state: LineState) -> bool:
+    if state.desired is not None and state.desired.caption is not None:
+        return False
     return state.published is None or state.published.translated != state.source.text_fingerprint
