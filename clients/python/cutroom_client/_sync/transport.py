@@ -83,7 +83,7 @@ class Transport:
             error = error_of(response)
             if response.is_success and not is_truncated(response):
                 return response
-            attempts.uncertain = attempts.uncertain or response.status_code >= 500
+            attempts.uncertain = attempts.uncertain or response.is_success or response.status_code >= 500
             wait = error.retry_after if isinstance(error, ApiError) else None
             if not self._may_retry(attempts, allowed=self._retries(call, response, error), wait=wait):
                 raise error
@@ -200,7 +200,7 @@ def _parsed_events(response: httpx.Response) -> Iterator[ServerEvent]:
 
 def is_truncated(response: httpx.Response) -> bool:
     """Whether a JSON body does not parse, as when a proxy ended it early."""
-    if not response.headers.get("content-type", "").startswith("application/json"):
+    if response.status_code == 204 or not response.headers.get("content-type", "").startswith("application/json"):
         return False
     try:
         json.loads(response.content)
