@@ -82,6 +82,7 @@ def _run_walkthrough(video: Path, account: DemoAccount, url: str, *, progress: D
         video_id = walkthrough.run(video)
     console.print(f"\nSee it all at [bold]{url}/videos/{video_id}[/]")
     console.print(f"Sign in as [bold]{EMAIL}[/] with the password [bold]{account.password}[/]")
+    console.print(f"Use the command line: [bold]uv run cutroom login --base-url {url}[/]")
     console.print(f"Output files: {walkthrough.output_dir}")
 
 

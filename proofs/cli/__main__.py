@@ -13,7 +13,7 @@ from proofs.cli.logins import prove_browser, prove_keys
 from proofs.cli.persons import prove_editor, prove_interruption, prove_questions, prove_terminal
 from proofs.cli.scripting import prove_deletion, prove_edits, prove_files, prove_products, prove_videos
 from proofs.cli.shell import Shell
-from proofs.cli.stage import open_command_stage
+from proofs.cli.stage import CommandStage, open_command_stage
 from proofs.stage.report import Report, prove
 from proofs.stage.requirements import Needs
 
@@ -26,24 +26,12 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         folder = Path(name)
         async with open_command_stage(folder) as stage:
             shell = Shell(stage.environment, folder, [stage.stage.key.secret])
-            start_seconds = await prove_help(shell)
-            await prove_completion(shell)
-            await prove_keys(shell, stage)
-            await prove_browser(shell, stage)
-            video = await prove_videos(shell, stage)
-            await prove_products(shell, video)
-            await prove_files(shell, stage, video)
-            await prove_edits(shell, stage, video)
-            await prove_terminal(shell, video)
-            await prove_questions(shell, video)
-            await prove_editor(shell, video)
-            await prove_interruption(shell, video)
-            await prove_listening(shell, video)
-            kills = await prove_batch(shell, stage, count=BATCH_VIDEOS[short])
-            await prove_csv(shell, stage)
-            await prove_deletion(shell, video)
-    for failure in (*shell.wrong, *shell.wrong_codes):
-        report.note(escape(failure))
+            try:
+                start_seconds, kills = await _prove(shell, stage, short=short)
+            except BaseException:
+                _note(report, shell)
+                raise
+    _note(report, shell)
     wrong, codes = len(shell.wrong), len(shell.wrong_codes)
     invocations = shell.invocations
     report.claim(
@@ -68,6 +56,32 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         help_cpu_seconds=round(start_seconds, 2),
         cpu_seconds=round(shell.cpu_seconds),
     )
+
+
+async def _prove(shell: Shell, stage: CommandStage, *, short: bool) -> tuple[float, int]:
+    """Returns the CPU time until help is shown, and how many runs of a batch were killed."""
+    start_seconds = await prove_help(shell)
+    await prove_completion(shell)
+    await prove_keys(shell, stage)
+    await prove_browser(shell, stage)
+    video = await prove_videos(shell, stage)
+    await prove_products(shell, video)
+    await prove_files(shell, stage, video)
+    await prove_edits(shell, stage, video)
+    await prove_terminal(shell, video)
+    await prove_questions(shell, video)
+    await prove_editor(shell, video)
+    await prove_interruption(shell, video)
+    await prove_listening(shell, video)
+    kills = await prove_batch(shell, stage, count=BATCH_VIDEOS[short])
+    await prove_csv(shell, stage)
+    await prove_deletion(shell, video)
+    return start_seconds, kills
+
+
+def _note(report: Report, shell: Shell) -> None:
+    for failure in (*shell.wrong, *shell.wrong_codes):
+        report.note(escape(failure))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Quick start: runs exactly the README's commands in an empty home directory with a fresh clone."""
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -85,6 +86,7 @@ def _prove(report: Report, commands: Sequence[str], *, short: bool) -> None:
         try:
             seconds = demo.until(DUBBED)
             signed_in = short or (demo.until(FINISHED) is not None and _sign_in(demo.output))
+            spent = short or (signed_in and _use_command_line(demo.output, folder / "cutroom", environment))
         finally:
             code = demo.interrupt()
         if not short:
@@ -94,6 +96,7 @@ def _prove(report: Report, commands: Sequence[str], *, short: bool) -> None:
     report.claim("the demo finishes a dub", expected="yes", measured=minutes is not None, holds=minutes is not None)
     report.claim_time("minutes until the first finished dub", expected="<= 5", measured=minutes, holds=holds)
     report.claim("the printed URL, with the printed password", expected="opens", measured=signed_in, holds=signed_in)
+    report.claim("the command line logs in and shows a price", expected="yes", measured=spent, holds=spent)
     report.claim("exit code after Ctrl-C", expected="0", measured=code, holds=code == 0)
     report.figures(minutes=minutes)
 
@@ -170,19 +173,51 @@ def _start(commands: Sequence[str], folder: Path, environment: dict[str, str]) -
 
 def _sign_in(output: Sequence[str]) -> bool:
     """Sign in through the form with the printed credentials and open the video's page."""
+    with _browser(output) as (browser, path):
+        return browser.get(path).url.path == path
+
+
+@contextmanager
+def _browser(output: Sequence[str]) -> Iterator[tuple[httpx.Client, str]]:
+    """A browser that is signed in with the printed credentials, and the path of the video's page."""
     text = "\n".join(output)
     page = re.search(r"See it all at (\S+)", text)
     credentials = re.search(r"Sign in as (\S+) with the password (\S+)", text)
-    if page is None or credentials is None:
-        return False
+    assert page is not None, text
+    assert credentials is not None, text
     url = httpx.URL(page[1])
     origin = f"{url.scheme}://{url.netloc.decode()}"
     with httpx.Client(base_url=origin, follow_redirects=True, headers={"Origin": origin}, timeout=60) as browser:
         form = browser.get("/sign-in", params={"next": url.path})
-        token = re.search(r'name="csrf" value="([^"]+)"', form.text)
-        fields = {"email": credentials[1], "password": credentials[2], "next": url.path}
-        opened = browser.post("/sign-in", data=fields | ({"csrf": token[1]} if token else {}))
-    return opened.status_code == httpx.codes.OK and opened.url.path == url.path
+        fields = {"email": credentials[1], "password": credentials[2], "next": url.path, "csrf": _csrf(form.text)}
+        browser.post("/sign-in", data=fields).raise_for_status()
+        yield browser, url.path
+
+
+def _csrf(page: str) -> str:
+    token = re.search(r'name="csrf" value="([^"]+)"', page)
+    return token[1] if token else ""
+
+
+def _use_command_line(output: Sequence[str], checkout: Path, environment: dict[str, str]) -> bool:
+    """Log in through the browser as the README says, and ask for the price of a dub of the demo's video."""
+    with _browser(output) as (browser, path):
+        command = ["uv", "run", "cutroom", "login", "--no-browser", "--base-url", str(browser.base_url)]
+        login = subprocess.Popen(command, cwd=checkout, env=environment, stderr=subprocess.PIPE, text=True)
+        assert login.stderr is not None
+        asked = next((line.strip() for line in login.stderr if "/oauth/authorize" in line), "")
+        consent = browser.get(asked).text
+        fields = dict(httpx.URL(asked).params)
+        library = re.search(r'name="library" value="([^"]+)"', consent)
+        scopes = re.findall(r'name="scope_granted" value="([^"]+)"', consent)
+        answer = {"csrf": _csrf(consent), "library": library[1] if library else "", "answer": "allow"}
+        browser.post("/oauth/authorize", data={**fields, **answer, "scope_granted": scopes})
+        if login.wait(timeout=STOP_SECONDS):
+            return False
+    video = path.rpartition("/")[2]
+    quoted = ["uv", "run", "cutroom", "dub", video, "--to", "es", "--dry-run"]
+    found = subprocess.run(quoted, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
+    return found.returncode == 0 and json.loads(found.stdout)["total"] > 0
 
 
 if __name__ == "__main__":

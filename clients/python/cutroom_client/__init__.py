@@ -11,19 +11,59 @@ client.videos.upload("talk.mp4").dub("pt").wait().download("talk-pt.mp4")
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from cutroom_client._version import __version__ as __version__
+from cutroom_client._version import __version__
+from cutroom_client.errors import *  # noqa: F403 (one class per error code; `__all__` of the module lists them)
+from cutroom_client.errors import __all__ as _errors
 
 if TYPE_CHECKING:
-    from cutroom_client.errors import *  # noqa: F403
-    from cutroom_client.exports import *  # noqa: F403
-else:
+    from cutroom_client import models, webhooks
+    from cutroom_client._async.client import AsyncCutroom
+    from cutroom_client._async.jobs import AsyncJobHandle
+    from cutroom_client._async.video import AsyncVideoHandle
+    from cutroom_client._sync.client import Cutroom
+    from cutroom_client._sync.jobs import JobHandle
+    from cutroom_client._sync.video import VideoHandle
+    from cutroom_client.retrying import RetryPolicy
+    from cutroom_client.server_events import ServerEvent
+    from cutroom_client.transfers import SavedFile, TransferProgress
+    from cutroom_client.webhooks import WebhookEvent
 
-    def __getattr__(name: str) -> object:
-        """A public name. The command line starts without them: they take several times as long to import as it does."""
-        try:
-            return getattr(import_module("cutroom_client.exports"), name)
-        except AttributeError:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+__all__ = [  # noqa: PLE0604
+    "AsyncCutroom",
+    "AsyncJobHandle",
+    "AsyncVideoHandle",
+    "Cutroom",
+    "JobHandle",
+    "RetryPolicy",
+    "SavedFile",
+    "ServerEvent",
+    "TransferProgress",
+    "VideoHandle",
+    "WebhookEvent",
+    "__version__",
+    "models",
+    "webhooks",
+    *_errors,
+]
+# Where the names are that are imported when they are first used: without them, the command line starts at once.
+_MODULES = {
+    "AsyncCutroom": "_async.client",
+    "AsyncJobHandle": "_async.jobs",
+    "AsyncVideoHandle": "_async.video",
+    "Cutroom": "_sync.client",
+    "JobHandle": "_sync.jobs",
+    "RetryPolicy": "retrying",
+    "SavedFile": "transfers",
+    "ServerEvent": "server_events",
+    "TransferProgress": "transfers",
+    "VideoHandle": "_sync.video",
+    "WebhookEvent": "webhooks",
+}
 
-    def __dir__() -> list[str]:
-        return sorted(import_module("cutroom_client.exports").__all__)
+
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    if name in {"models", "webhooks"}:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -62,7 +62,7 @@ def local_url(to: str) -> str:
     text = f"http://127.0.0.1:{to}/" if to.isascii() and to.isdigit() else to
     try:
         parts = urlsplit(text)
-        known = parts.scheme == "http" and parts.username is None and (parts.port or 80) > 0 and not parts.fragment
+        known = parts.scheme == "http" and parts.username is None and parts.port != 0 and not parts.fragment
         host = parts.hostname or ""
         is_local = host == "localhost" or ip_address(host).is_loopback
     except ValueError:
