@@ -8,6 +8,7 @@ from typing import Any
 from cutroom.accounts.keys import KEY_PREFIX, TOKEN_PREFIX, is_well_formed
 from cutroom.accounts.plans import Plan, Plans
 from cutroom.accounts.scopes import SPEECH_SCOPES
+from cutroom.accounts.spending import SpendingLimit
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
 from cutroom.platform.secret_box import SecretBox
@@ -53,6 +54,7 @@ class Principal:
     refuses_drafts: bool = False  # translations of draft quality need `acceptDraft`
     kind: PrincipalKind = PrincipalKind.KEY
     video_id: str | None = None  # of a guest, who has access to no other video
+    spending_limit: SpendingLimit | None = None  # of this request
 
     @property
     def is_guest(self) -> bool:

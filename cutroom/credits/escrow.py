@@ -13,8 +13,9 @@ import asyncpg
 from cutroom.credits import ledger
 from cutroom.credits.ledger import TransactionKind
 from cutroom.credits.pricing import Action, BillableItem, PriceList, is_per_minute, price
-from cutroom.credits.reserved_lines import claim_reserved_lines, get_milliseconds
+from cutroom.credits.reserved_lines import claim_reserved_lines, get_milliseconds, sum_of_lines
 from cutroom.credits.rules import Charge, covers
+from cutroom.credits.spending import open_budget
 from cutroom.errors import Code, CutroomError
 from cutroom.platform.db import Connection
 from cutroom.platform.ids import new_id
@@ -24,6 +25,15 @@ _log = logging.getLogger(__name__)
 _INSERT_LINE = """INSERT INTO escrow_lines (library_id, id, hold_id, reservation_id, holder, video_id, action, product,
         language, terms, duration_milliseconds, pricing_version, millicredits, state, created_at, expires_at, replaces)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'open', $14, $15, $16)"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewHold:
+    """A charge to hold in escrow for its holder."""
+
+    charge: Charge
+    holder: str
+    video_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,10 @@ class NewEscrowLines:
     reservation_id: str | None = None
     expires_at: datetime | None = None
     replaces: str | None = None  # a released line of the holder, which cost more
+
+    @property
+    def millicredits(self) -> int:
+        return sum(millicredits for _, millicredits in self.priced)
 
 
 async def hold(
@@ -54,19 +68,57 @@ async def hold(
 
     Holding earlier would lock up credits for as long as an upload takes to start.
     """
-    duration = await get_milliseconds(connection, library_id, video_id)
-    if charge.is_reserved:
-        assert video_id is not None
-        await claim_reserved_lines(
-            connection, library_id, charge, holder=holder, video_id=video_id, duration=duration, now=now
-        )
-        return True
-    if video_id is not None and duration is None:
-        return False
-    priced = price_items(charge.items, prices=prices, duration=duration, is_subscriber=charge.is_subscriber)
-    lines = NewEscrowLines(priced, video_id=video_id, duration=duration, pricing_version=prices.version, holder=holder)
-    await create_lines(connection, library_id, lines, now=now)
-    return True
+    held = await hold_all(connection, library_id, [NewHold(charge, holder, video_id)], prices=prices, now=now)
+    return bool(held)
+
+
+async def hold_all(
+    connection: Connection, library_id: str, new_holds: Sequence[NewHold], *, prices: PriceList, now: datetime
+) -> list[str]:
+    """Hold charges of one request, within its spending limit; return the holders whose price is held now."""
+    limit = next((each.charge.limit for each in new_holds), None)
+    budget = await open_budget(connection, library_id, limit, video_id=new_holds[0].video_id) if limit else None
+    held, claimed, priced = [], [], []
+    for each in new_holds:
+        duration = await get_milliseconds(connection, library_id, each.video_id)
+        if each.charge.is_reserved:
+            claimed += await _claim(connection, library_id, each, duration=duration, now=now)
+        elif each.video_id is None or duration is not None:
+            priced.append(_price(each, prices=prices, duration=duration))
+        else:
+            continue
+        held.append(each.holder)
+    if budget is not None:
+        budget.require(await sum_of_lines(connection, library_id, claimed) + sum(each.millicredits for each in priced))
+    for lines in priced:
+        await create_lines(connection, library_id, lines, now=now)
+    return held
+
+
+async def _claim(
+    connection: Connection, library_id: str, new_hold: NewHold, *, duration: int | None, now: datetime
+) -> list[str]:
+    assert new_hold.video_id is not None
+    return await claim_reserved_lines(
+        connection,
+        library_id,
+        new_hold.charge,
+        holder=new_hold.holder,
+        video_id=new_hold.video_id,
+        duration=duration,
+        now=now,
+    )
+
+
+def _price(new_hold: NewHold, *, prices: PriceList, duration: int | None) -> NewEscrowLines:
+    charge = new_hold.charge
+    return NewEscrowLines(
+        price_items(charge.items, prices=prices, duration=duration, is_subscriber=charge.is_subscriber),
+        video_id=new_hold.video_id,
+        duration=duration,
+        pricing_version=prices.version,
+        holder=new_hold.holder,
+    )
 
 
 async def ensure_held(
@@ -229,7 +281,7 @@ async def create_lines(connection: Connection, library_id: str, lines: NewEscrow
         library_id,
         transaction_id=hold_id,
         reference=lines.replaces or lines.reservation_id or lines.holder or hold_id,
-        millicredits=sum(millicredits for _, millicredits in lines.priced),
+        millicredits=lines.millicredits,
         now=now,
     )
     return ids

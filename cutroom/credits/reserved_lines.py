@@ -41,12 +41,23 @@ async def claim_reserved_lines(
     video_id: str,
     duration: int | None,
     now: datetime,
-) -> None:
-    """Claim one line for each item of a charge; raise CONFLICT with the reason if a line does not fit."""
+) -> list[str]:
+    """Claim one line for each item of a charge, and return their ids; raise CONFLICT if a line does not fit."""
     rows = await connection.fetch(_RESERVED_LINES, library_id, charge.reservation_id, list(charge.line_ids))
     lines = [_reserved_line(row) for row in rows]
     chosen = choose_lines(lines, charge, video_id=video_id, duration_milliseconds=duration, now=now)
     await _set_holder(connection, library_id, chosen, holder=holder)
+    return chosen
+
+
+async def sum_of_lines(connection: Connection, library_id: str, line_ids: Sequence[str]) -> int:
+    """Return what lines cost together, in milli-credits."""
+    total: int = await connection.fetchval(
+        "SELECT coalesce(sum(millicredits), 0)::bigint FROM escrow_lines WHERE library_id = $1 AND id = ANY($2)",
+        library_id,
+        list(line_ids),
+    )
+    return total
 
 
 async def claim_unused_line(

@@ -35,6 +35,7 @@ async def quote(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) -> Q
     scope=Scope.VIDEOS_WRITE,
     access=Access.PRODUCE,
     errors=(Code.DURATION_UNKNOWN, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+    priced=True,
 )
 async def reserve(call: CurrentCall, video_id: VideoId, bundle: CreditBundle) -> Reservation:
     """Holds the price of a bundle in escrow for requests made within 24 hours.

@@ -1,10 +1,11 @@
 """Matches reservation lines to the items of a charge."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from cutroom.accounts.spending import SpendingLimit
 from cutroom.credits.pricing import BillableItem, billed_tenths, is_per_minute
 from cutroom.errors import Code, CutroomError
 
@@ -17,6 +18,7 @@ class Charge:
     is_subscriber: bool
     reservation_id: str | None = None
     line_ids: tuple[str, ...] = ()  # one for each item, if the caller named them
+    limit: SpendingLimit | None = None  # of the request, checked when the price is held
 
     def __post_init__(self) -> None:
         if not self.items or (self.line_ids and len(self.line_ids) != len(self.items)):
@@ -32,12 +34,14 @@ class Charge:
             "isSubscriber": self.is_subscriber,
             "reservationId": self.reservation_id,
             "lineIds": list(self.line_ids),
+            **({"limit": asdict(self.limit)} if self.limit is not None else {}),
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Charge":
         items = tuple(BillableItem.from_json(item) for item in value["items"])
-        return cls(items, value["isSubscriber"], value["reservationId"], tuple(value["lineIds"]))
+        limit = SpendingLimit(**value["limit"]) if "limit" in value else None
+        return cls(items, value["isSubscriber"], value["reservationId"], tuple(value["lineIds"]), limit)
 
 
 @dataclass(frozen=True, slots=True)

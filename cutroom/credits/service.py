@@ -21,6 +21,7 @@ from cutroom.credits.pricing import (
     to_milliseconds,
 )
 from cutroom.credits.schemas import CreditBundle, Quote, QuoteLine, Reservation, ReservationLine, ShortsWork
+from cutroom.credits.spending import Budget
 from cutroom.engines.translation.port import Quality
 from cutroom.errors import invalid_field
 from cutroom.library.schemas import Video
@@ -193,6 +194,8 @@ async def reserve(
     duration, priced = await _price(connection, principal, video_id, rated=rated, prices=prices)
     if not priced:
         raise invalid_field("body", "A reservation needs at least one billable action.")
+    if principal.spending_limit is not None:
+        Budget(principal.spending_limit, charged=0).require(sum(millicredits for _, millicredits in priced))
     reservation_id, expires_at = new_id(), now + lifetime
     lines = NewEscrowLines(
         priced,

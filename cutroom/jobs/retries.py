@@ -115,4 +115,4 @@ def _new_charge(key: JobKey, stored: Mapping[str, Any] | None, principal: Princi
     if stored is None or (key.type is JobType.TRANSCRIPT and key.revision is None):
         return None
     charge = Charge.from_json(stored)
-    return replace(charge, is_subscriber=is_subscriber(principal), reservation_id=None, line_ids=())
+    return replace(charge, is_subscriber=is_subscriber(principal), reservation_id=None, line_ids=(), limit=None)

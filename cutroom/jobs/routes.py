@@ -88,6 +88,7 @@ async def cancel_job(call: CurrentCall, job_id: JobId) -> Job:
     access=Access.PRODUCE,
     errors=(Code.ALREADY_EXISTS, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
     free_work=True,
+    priced=True,
 )
 async def retry_job(call: CurrentCall, job_id: JobId) -> Job:
     """Runs a failed or canceled job again under the same id, and charges it at the current price.

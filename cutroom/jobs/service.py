@@ -9,7 +9,9 @@ from typing import Any
 import asyncpg
 
 from cutroom.accounts.principals import Principal
+from cutroom.accounts.spending import SpendingLimit
 from cutroom.credits import escrow
+from cutroom.credits.escrow import NewHold
 from cutroom.credits.pricing import PriceList
 from cutroom.credits.reserved_lines import lock_lines
 from cutroom.credits.rules import Charge
@@ -84,6 +86,7 @@ async def create_jobs(
     """
     if any(each.charge is not None for each in new_jobs):
         principal.require_spending()
+        new_jobs = [_within_limit(each, principal.spending_limit) for each in new_jobs]
     for video_id in sorted({video_of(each.video_id, each.plan) or "" for each in new_jobs} - {""}):
         await keep_video(connection, principal.library_id, video_id)
     new_jobs = await _without_finished_dependencies(connection, principal.library_id, new_jobs)
@@ -100,6 +103,13 @@ async def create_jobs(
             await _start(connection, principal.library_id, each.key, attempt=attempt)
     await _hold(connection, principal.library_id, started, prices=prices, now=now)
     return [index in attempts for index in range(len(new_jobs))]
+
+
+def _within_limit(new_job: NewJob, limit: SpendingLimit | None) -> NewJob:
+    """The limit is stored with the job, whose price may be known only when it starts."""
+    if new_job.charge is None:
+        return new_job
+    return replace(new_job, charge=replace(new_job.charge, limit=limit))
 
 
 async def _without_finished_dependencies(
@@ -162,18 +172,13 @@ async def _hold(
     await lock_lines(connection, library_id, [charge for _, charge, _ in charged])
     for is_reserved in (True, False):
         held = [one for one in charged if one[1].is_reserved is is_reserved]
-        for each, charge, attempt in held:
-            await escrow.hold(
-                connection,
-                library_id,
-                charge,
-                holder=workflow_id(each.key.id, attempt),
-                video_id=each.video_id,
-                prices=prices,
-                now=now,
-            )
+        new_holds = [
+            NewHold(charge, workflow_id(each.key.id, attempt), each.video_id) for each, charge, attempt in held
+        ]
+        if new_holds:
+            await escrow.hold_all(connection, library_id, new_holds, prices=prices, now=now)
         if is_reserved and held:
-            holders = [workflow_id(each.key.id, attempt) for each, _, attempt in held]
+            holders = [each.holder for each in new_holds]
             await charge_ready_transcripts(connection, library_id, holders, now=now)
 
 

@@ -1,13 +1,15 @@
 """Settles the escrow of jobs, and lets a reserved transcript pay for the transcript's job."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from cutroom.credits import escrow
 from cutroom.credits.pricing import Action, BillableItem
 from cutroom.credits.receipts import receipt
 from cutroom.credits.reserved_lines import claim_unused_line, reservations_of
 from cutroom.credits.rules import Charge
+from cutroom.credits.spending import OVER_LIMIT
 from cutroom.errors import Code
 from cutroom.jobs.ids import JobKey, JobType, parse_job_id, workflow_id
 from cutroom.platform.db import Connection
@@ -26,13 +28,18 @@ async def settle_job(
     charged = await connection.fetchrow(GET_CHARGED_JOB, library_id, job_id)
     if charged is not None:
         details = charged["error_details"] or {}
-        refused_price = details.get("required") if charged["error_code"] == Code.INSUFFICIENT_CREDITS else None
+        is_refused = charged["error_code"] == Code.INSUFFICIENT_CREDITS
+        refused_price = details.get("required") if is_refused else _price_over_limit(details)
         await connection.execute(
             "UPDATE jobs SET result = coalesce(result, '{}') || $3 WHERE library_id = $1 AND id = $2",
             library_id,
             job_id,
             {"receipt": await receipt(connection, library_id, holder=holder, refused_price=refused_price)},
         )
+
+
+def _price_over_limit(error_details: Mapping[str, Any]) -> float | None:
+    return error_details.get("price") if error_details.get("reason") == OVER_LIMIT else None
 
 
 async def claim_transcript_line(

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from cutroom.accounts.principals import Principal
 from cutroom.errors import Code, CutroomError, invalid_field
 from cutroom.platform.db import Connection
-from cutroom.platform.secret_box import SecretBox
+from cutroom.platform.secret_box import SecretBox, content_hash
 from cutroom.web.error_responses import ErrorResponse
 
 HEADER = "Idempotency-Key"
@@ -32,6 +32,12 @@ class IdempotentRequest:
     path: str
     body_hash: bytes
     now: datetime
+
+    @property
+    def request_hash(self) -> bytes:
+        """The hash of the body, and of the spending limit: with another one, the same body is another request."""
+        limit = self.principal.spending_limit
+        return content_hash(b"%s %d" % (self.body_hash, limit.millicredits)) if limit is not None else self.body_hash
 
     @property
     def scoped_key(self) -> str:
@@ -81,7 +87,7 @@ class IdempotencyStore:
         )
         if row is None:
             return None
-        path_match, hash_match = row["path"] == request.path, row["body_hash"] == request.body_hash
+        path_match, hash_match = row["path"] == request.path, row["body_hash"] == request.request_hash
         if not (path_match and hash_match):
             details = {"pathMatch": path_match, "hashMatch": hash_match}
             raise CutroomError(Code.IDEMPOTENCY_REPLAY, details=details)
@@ -102,7 +108,7 @@ class IdempotencyStore:
             request.principal.user_id,
             request.key,
             request.path,
-            request.body_hash,
+            request.request_hash,
             response.status_code,
             self.secret_box.seal(_PURPOSE, bytes(response.body), context=request.scoped_key),
             request.now,

@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
@@ -34,6 +34,7 @@ from cutroom.web.openapi import describe
 from cutroom.web.operation import Access, Operation, operation_of
 from cutroom.web.revisions import ETAG, Revised
 from cutroom.web.runtime import Runtime
+from cutroom.web.spending import spending_limit
 
 DUPLICATE_WAIT_SECONDS = 5.0  # how long a concurrent duplicate waits for the first request
 DUPLICATE_POLL_SECONDS = 0.05
@@ -213,6 +214,8 @@ class OperationPipeline:
         if self.request.method not in METHODS_WITH_BODY:
             async with self.runtime.database.transaction(principal.library_id) as connection:
                 return await self._run(self.request, principal, connection)
+        if self.operation.priced:
+            principal = replace(principal, spending_limit=spending_limit(self.request))
         if self.operation.accepts_form and is_form(self.request):
             return await self._run_form(principal)
         is_idempotent = self.request.method == "POST" and not self.operation.speech

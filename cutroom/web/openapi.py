@@ -10,6 +10,7 @@ from cutroom.web.links import add_links
 from cutroom.web.operation import Operation
 from cutroom.web.revisions import ETAG
 from cutroom.web.schema import ErrorEnvelope
+from cutroom.web.spending import PARAMETER as _SPENDING_LIMIT_HEADER
 
 API_VERSION = "1.0.0"
 EVERY_OPERATION = (
@@ -79,6 +80,7 @@ def describe(operation: Operation, path: str, options: dict[str, Any]) -> None:
         codes.extend(EVERY_CHANGE)
     if operation.has_revisions and methods & {"PUT", "PATCH", "DELETE"}:
         codes.append(Code.CONFLICT)
+    codes += [Code.FAILED_PRECONDITION] if operation.priced else []
     if "{" in path:
         codes.append(Code.NOT_FOUND)
     success = {200: {"headers": {ETAG: _ETAG_HEADER}}} if operation.has_revisions and "DELETE" not in methods else {}
@@ -97,9 +99,14 @@ def describe(operation: Operation, path: str, options: dict[str, Any]) -> None:
         extra["x-further-scopes"] = [scope.value for scope in operation.further_scopes]
     if operation.minimum_role is not None:
         extra["x-roles"] = [role.value for role in operation.minimum_role.and_above]
-    if posts and not operation.speech:
-        extra["parameters"] = [_IDEMPOTENCY_HEADER]
+    if headers := _headers(operation, posts=posts):
+        extra["parameters"] = headers
     options["openapi_extra"] = {**(options.get("openapi_extra") or {}), **extra}
+
+
+def _headers(operation: Operation, *, posts: bool) -> list[dict[str, Any]]:
+    idempotency = [_IDEMPOTENCY_HEADER] if posts and not operation.speech else []
+    return [*idempotency, _SPENDING_LIMIT_HEADER] if operation.priced else idempotency
 
 
 def _error_responses(codes: dict[Code, None]) -> dict[int | str, dict[str, Any]]:

@@ -34,6 +34,7 @@ class Operation:
     further_scopes: tuple[Scope, ...] = ()  # required in addition to `scope`
     while_suspended: bool = False  # also in suspended libraries: it says so, or has an error code of its own
     free_work: bool = False  # starts work that may cost nothing, and is limited by day
+    priced: bool = False  # may charge credits, now or when the price is known; accepts a spending limit
 
     @property
     def speech(self) -> bool:
@@ -70,6 +71,7 @@ def operation(  # noqa: PLR0913 (the fields of the declaration)
     further_scopes: tuple[Scope, ...] = (),
     while_suspended: bool = False,
     free_work: bool = False,
+    priced: bool = False,
 ) -> Callable[[Endpoint], Endpoint]:
     """Declare an endpoint's scope and access; required for every OperationRoute."""
 
@@ -84,6 +86,7 @@ def operation(  # noqa: PLR0913 (the fields of the declaration)
             further_scopes=further_scopes,
             while_suspended=while_suspended,
             free_work=free_work,
+            priced=priced,
         )
         setattr(endpoint, _DECLARATION, declared)
         return endpoint

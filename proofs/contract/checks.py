@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cutroom.platform.ids import new_id
+from cutroom.web.spending import HEADER as SPENDING_LIMIT
 from proofs.contract.behaviors import BEHAVIORS
 from proofs.contract.fields import check_query, check_request_field
 from proofs.contract.idempotency_behaviors import is_replay, keyed
@@ -215,6 +216,8 @@ async def check_replay(stage: Stage, promise: Promise) -> str | None:
     operation, key = promise.operation, new_id()
     if promise.aspect.endswith("If-Match"):
         return await _check_if_match(stage, operation)
+    if promise.aspect.endswith(SPENDING_LIMIT):
+        return await _check_spending_limit(stage, promise)
     sample = _fast_sample(operation)
     headers = {"Idempotency-Key": key}
     is_made_once = sample.fresh or sample.of == STALE_CAPTIONS
@@ -233,6 +236,16 @@ async def check_replay(stage: Stage, promise: Promise) -> str | None:
         return "replayed" if is_replay(again) else None
     same = (first.status, first.document) == (again.status, again.document)
     return None if is_replay(again) and same else f"{first}, then {again}"
+
+
+async def _check_spending_limit(stage: Stage, promise: Promise) -> str | None:
+    """A malformed limit is refused where credits may be charged, and ignored elsewhere."""
+    sample = _fast_sample(promise.operation)
+    ids = {"ids": await ids_of(stage, sample)} if sample.fresh else {}
+    response = await send(stage, promise.operation, sample, headers={SPENDING_LIMIT: "-1"}, **ids)
+    fields = response.document["error"]["details"].get("fields", []) if response.code == "INVALID_ARGUMENT" else []
+    is_refused = [field["path"] for field in fields] == [SPENDING_LIMIT]
+    return None if is_refused is (promise.expected == "optional") else str(response)
 
 
 async def check_path(stage: Stage, promise: Promise) -> str | None:

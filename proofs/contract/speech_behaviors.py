@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 import proofs.contract.draft_behaviors
-import proofs.contract.editing_behaviors  # noqa: F401 (registers its checks)
+import proofs.contract.editing_behaviors
+import proofs.contract.spending_behaviors  # noqa: F401 (registers its checks)
 from cutroom.accounts.plans import PlanName
 from cutroom.accounts.scopes import Scope
 from cutroom.errors import CutroomError

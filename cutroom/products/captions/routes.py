@@ -23,6 +23,7 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
     scope=Scope.DUBS_WRITE,
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+    priced=True,
 )
 async def create_captions(call: CurrentCall, video_id: VideoId, body: NewCaptions) -> CaptionJobs:
     """Creates one job per language. Unsupported languages are rejected with the list of supported ones.

@@ -26,6 +26,7 @@ Language = Annotated[str, Path(min_length=1, description="The language of the du
     scope=Scope.DUBS_WRITE,
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+    priced=True,
 )
 async def create_dubs(call: CurrentCall, video_id: VideoId, body: NewDubs) -> DubJobs:
     """Creates one job per language. Unsupported languages are rejected with the list of supported ones.

@@ -33,6 +33,7 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
         Code.DURATION_UNKNOWN,
     ),
     free_work=True,
+    priced=True,
 )
 async def create_video(call: CurrentCall, new_video: NewVideo) -> CreatedVideo:
     """Imports from a URL or reserves an upload. Products are validated now and start when the transcript is ready."""

@@ -23,6 +23,7 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
     free_work=True,
+    priced=True,
 )
 async def create_packaging(call: CurrentCall, video_id: VideoId, body: NewPackaging) -> PackagingCreated:
     """Each automation has one run per video. Pending runs are reported and not started again.

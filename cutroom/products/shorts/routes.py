@@ -24,6 +24,7 @@ OutputId = Annotated[str, Path(alias="outputId", min_length=1, description="The 
     scope=Scope.SHORTS_WRITE,
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+    priced=True,
 )
 async def create_shorts(call: CurrentCall, video_id: VideoId, request: NewRequest) -> ShortsAsked:
     """`kind` selects what to make; fields of other kinds are ignored. Outputs that cannot be made are not charged.

@@ -263,7 +263,10 @@ async def list_models(call: CurrentCall) -> list[SpeechModel]:
     "/text-to-speech/{voice_id}", summary="Convert text to speech", response_class=Response, responses=_AUDIO_RESPONSES
 )
 @operation(
-    scope=Scope.TTS_SYNTHESIZE, access=Access.PRODUCE, errors=(Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS)
+    scope=Scope.TTS_SYNTHESIZE,
+    access=Access.PRODUCE,
+    errors=(Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+    priced=True,
 )
 async def speak(
     call: CurrentCall, voice_id: VoiceId, body: NewSpeech, output_format: OutputFormatName = DEFAULT_FORMAT
@@ -282,7 +285,10 @@ async def speak(
     responses=_AUDIO_RESPONSES,
 )
 @operation(
-    scope=Scope.TTS_SYNTHESIZE, access=Access.PRODUCE, errors=(Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS)
+    scope=Scope.TTS_SYNTHESIZE,
+    access=Access.PRODUCE,
+    errors=(Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+    priced=True,
 )
 async def stream(
     call: CurrentCall, voice_id: VoiceId, body: NewSpeech, output_format: OutputFormatName = DEFAULT_FORMAT

@@ -34,6 +34,7 @@ ThumbnailId = Annotated[str, Path(alias="thumbnailId", min_length=1, description
     scope=Scope.THUMBNAILS_WRITE,
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+    priced=True,
 )
 async def create_thumbnail(
     call: CurrentCall, video_id: VideoId, body: NewThumbnail, response: Response

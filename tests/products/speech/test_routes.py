@@ -279,3 +279,19 @@ async def test_stale_stock_voices_are_not_available(api: httpx.AsyncClient, acco
     )
     assert (await api.get(f"/voices/{ONE}")).status_code == 404
     assert (await api.get("/models")).json()[0]["languages"] == []
+
+
+async def test_synthesis_above_the_spending_limit_is_rejected(
+    api: httpx.AsyncClient, voices: VoiceFactory, accounts: Accounts
+) -> None:
+    connection = accounts.connection
+    await connection.execute("DELETE FROM stock_voices WHERE id <> $1", ONE)
+    path, body = f"/text-to-speech/{ONE}", {"text": "Limited."}
+    refused = await api.post(path, json=body, headers={"Cutroom-Max-Credits": "0.999"})
+    assert (refused.status_code, refused.json()["error"]["details"]) == (
+        409,
+        {"reason": "over_limit", "price": 1.0, "limit": 0.999},
+    )
+    assert not await connection.fetchval("SELECT count(*) FROM escrow_lines WHERE library_id = $1", voices.library_id)
+    malformed = await api.post(path, json=body, headers={"Cutroom-Max-Credits": "one"})
+    assert (malformed.status_code, malformed.json()["error"]["code"]) == (400, "INVALID_ARGUMENT")

@@ -60,6 +60,7 @@ async def edit_caption_segments(
     scope=Scope.DUBS_WRITE,
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+    priced=True,
 )
 async def regenerate_caption_segments(
     call: CurrentCall, video_id: VideoId, language: Language, request: Regeneration

@@ -98,6 +98,7 @@ async def quote_regeneration(
     scope=Scope.DUBS_WRITE,
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+    priced=True,
 )
 async def regenerate(
     call: CurrentCall,

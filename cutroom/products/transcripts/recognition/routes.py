@@ -22,6 +22,7 @@ VideoId = Annotated[str, Path(alias="videoId", min_length=1, description="The vi
     scope=Scope.DUBS_WRITE,
     access=Access.PRODUCE,
     errors=(Code.CONFLICT, Code.FAILED_PRECONDITION, Code.INSUFFICIENT_CREDITS),
+    priced=True,
 )
 async def recognize_transcript(call: CurrentCall, video_id: VideoId, request: RecognitionRequest) -> RecognitionJob:
     """Creates a job that recognizes the speech again, in another language or with engines that were installed since.
