@@ -76,7 +76,7 @@ def _digest(paths: Iterable[Path]) -> str:
 def _run(script: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     # npm starts programs by name, and must find this Node.js.
     environment = {**os.environ, "PATH": f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"}
-    command = [NODE, script, *arguments]
+    command = [str(NODE), str(script), *arguments]
     return subprocess.run(command, cwd=CLIENT, env=environment, timeout=SECONDS, check=False)
 
 

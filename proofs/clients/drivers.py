@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import shutil
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dev.environment import PROJECT
+from dev.typescript_client import toolchain
 
 TYPESCRIPT = PROJECT / "clients" / "typescript" / "proof" / "driver.mjs"
 ANSWER_SECONDS = 600.0
@@ -29,10 +29,9 @@ class Kind:
 def kinds() -> list[Kind]:
     """The clients that can be driven here."""
     found = [Kind("python", (sys.executable, "-m", "proofs.clients.python_driver"))]
-    node = shutil.which("node", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
-    if TYPESCRIPT.exists() and node is not None:
-        found.append(Kind("typescript", (node, str(TYPESCRIPT))))
-    return found
+    toolchain.build()
+    # The program itself: the script of the Python package would survive as its parent when it is killed.
+    return [*found, Kind("typescript", (str(toolchain.NODE), str(TYPESCRIPT)))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,15 +170,15 @@ def _post(port: str, body: bytes, headers: dict[str, str]) -> int:
 
 
 def test_a_batch_is_priced_before_it_runs(examples: Examples, client: Cutroom, video: VideoHandle) -> None:
-    before = client.credits.summary().available
+    before = client.credits.summary().balance
     arguments = ("price_check.py", video.id, "--dubs", "es", "--captions", "es")
     refused = examples.run(*arguments, "--budget", 0.01, succeeds=False)
     assert "not started" in refused
-    assert client.credits.summary().available == before
+    assert client.credits.summary().balance == before
     started = examples.run(*arguments, "--budget", 50)
     assert f"dub_{video.id}_es_plus" in started
     total = float(re.search(r"total: ([\d.]+)", started)[1])  # type: ignore[index]  # a match
-    assert client.credits.summary().available == pytest.approx(before - total)
+    assert client.credits.summary().balance == pytest.approx(before - total)
     for job in video.jobs():
         if job.language == "es" and job.status not in {"ready", "failed"}:
             job.cancel()

@@ -28,7 +28,7 @@ def test_node(path: Path, stage: Stage, video: Path) -> None:
         "CUTROOM_ERROR_CODES": json.dumps([(code.value, spec.status) for code, spec in ERROR_SPECS.items()]),
         "CUTROOM_SIGNED_WEBHOOK": json.dumps(_signed_webhook()),
     }
-    command = [NODE, "--test", "--test-reporter=spec", path]
+    command = [str(NODE), "--test", "--test-reporter=spec", str(path)]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "ℹ pass 0" not in ended.stdout  # noqa: RUF001 (of Node.js)
