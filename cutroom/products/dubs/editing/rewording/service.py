@@ -20,7 +20,7 @@ from cutroom.products.dubs.editing.schemas import LineWording, LineWordings, Mod
 from cutroom.products.dubs.editing.takes.line_takes import expires_at
 from cutroom.products.dubs.editing.takes.service import ORDER, LinePreviews
 from cutroom.products.dubs.editing.text_fit import TextFit
-from cutroom.products.dubs.editing.wordings import fitting_wordings, shorter_wordings
+from cutroom.products.dubs.editing.wordings import WordingOrigin, fitting_wordings, shorter_wordings
 from cutroom.text.glossary.line_glossary import line_glossary
 
 _UNFINISHED = frozenset({JobState.QUEUED, JobState.PROCESSING})
@@ -100,6 +100,9 @@ class LineRewording:
         found = shorter_wordings(
             text, language=self.access.language, source=source, glossary=terms, known=known, written=written
         )
+        # Of each kind, so that those of the model are not hidden by longer ones.
+        ours = fitting_wordings([each for each in found if found[each] is not WordingOrigin.MODEL], fit)
+        models = fitting_wordings([each for each in found if found[each] is WordingOrigin.MODEL], fit)
         return LineWordings(
             id=wordings_id,
             segment_id=self.line_id,
@@ -109,7 +112,7 @@ class LineRewording:
             model=answer,
             wordings=[
                 LineWording(text=each, seconds=fit.seconds(each), origin=found[each])
-                for each in fitting_wordings(found, fit)
+                for each in sorted([*ours, *models], key=len, reverse=True)
             ],
         )
 
