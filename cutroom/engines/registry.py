@@ -48,6 +48,7 @@ from cutroom.engines.voice_conversion.port import VoiceCloner
 from cutroom.engines.voice_conversion.spectral_transfer import SpectralTransferCloner
 from cutroom.engines.writing.chat import ChatWriter
 from cutroom.engines.writing.chat_ranker import ChatRanker
+from cutroom.engines.writing.chat_shortener import ChatShortener
 from cutroom.engines.writing.chat_tightener import ChatTightener
 from cutroom.engines.writing.extractive.writer import ExtractiveWriter
 from cutroom.engines.writing.minilm import MiniLmEmbedder
@@ -290,6 +291,12 @@ class Engines:
         if self._settings.writer != "chat" or (server := self._chat_server()) is None:
             return None
         return self._once("tightener", lambda: ChatTightener(server, identifier=self.language_identifier()))
+
+    def shortener(self) -> ChatShortener | None:
+        """Says lines in fewer words, by the configured language model; None without one."""
+        if (server := self._chat_server()) is None:
+            return None
+        return self._once("shortener", lambda: ChatShortener(server, identifier=self.language_identifier()))
 
     def _extractive(self) -> ExtractiveWriter:
         return self._once("writer extractive", lambda: ExtractiveWriter(self.text_embedder()))

@@ -26,6 +26,7 @@ BAD_QUERIES = {
     "GET /videos/{videoId}/dubs/{lang}": {"product": "nonsense"},
     "GET /videos/{videoId}/dubs/{lang}/segments": {"product": "nonsense"},
     "GET /videos/{videoId}/dubs/{lang}/segments/{segmentId}/preview/{previewId}": {"product": "nonsense"},
+    "GET /videos/{videoId}/dubs/{lang}/segments/{segmentId}/wordings/{wordingsId}": {"product": "nonsense"},
     "DELETE /videos/{videoId}/dubs/{lang}": {"product": "nonsense"},
     "GET /videos/{videoId}/subtitles/{lang}": {"format": "nonsense"},
     "GET /voices": {"status": "nonsense"},

@@ -170,6 +170,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "POST /videos/{videoId}/dubs/{lang}/segments/{segmentId}/wordings": [
         Sample({"text": "Worte, ehrlich gesagt."}, of=EDITED_DUB),
     ],
+    "GET /videos/{videoId}/dubs/{lang}/segments/{segmentId}/wordings/{wordingsId}": [Sample(of=EDITED_DUB)],
     "POST /videos/{videoId}/dubs/{lang}/regenerate/quote": [
         Sample({"revision": 1}, of=EDITED_DUB),
         Sample({"revision": 1, "transcriptRevision": 4, "segmentIds": [LINE_ID]}, of=EDITED_DUB),

@@ -8,6 +8,8 @@ from typing import Any
 from cutroom.platform.clock import system_clock
 from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
+from cutroom.platform.storage.objects import Storage
+from cutroom.products.dubs.editing.takes.service import ORDER, takes_path
 from cutroom.products.speech.rules import new_voice_id
 from dev.scratch import Accounts
 from proofs.stage import dub_lines, review_rows, transcript_history
@@ -303,9 +305,13 @@ class StateFixtures:
             **dub_lines.dub_columns(SEGMENT),
         }
         await self._insert("dubs", {**key, **dub}, with_date=False)
-        ids |= {"segmentId": dub_lines.LINE_ID, "previewId": new_id()}
-        job = dub_lines.takes_job(ids["previewId"], ids["videoId"], "de")
-        await self._job(job["id"], job["type"], job["status"], plan=job["plan"])
+        ids |= {"segmentId": dub_lines.LINE_ID, "previewId": new_id(), "wordingsId": new_id()}
+        for name in ("previewId", "wordingsId"):
+            job = dub_lines.takes_job(ids[name], ids["videoId"], "de")
+            await self._job(job["id"], job["type"], job["status"], plan=job["plan"])
+        path = takes_path(self.library_id, ids["videoId"], ids["wordingsId"], ORDER)
+        order = dub_lines.wordings_order("Worte, ehrlich gesagt.", "de")
+        await Storage.connect(self.accounts.settings).put(path, order.to_json())
         return ids
 
     async def new_product(self) -> Ids:

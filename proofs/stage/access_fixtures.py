@@ -17,6 +17,7 @@ from cutroom.platform.db import insert
 from cutroom.platform.ids import new_id
 from cutroom.platform.secret_box import SecretBox
 from cutroom.platform.storage.objects import Storage
+from cutroom.products.dubs.editing.takes.service import ORDER, takes_path
 from cutroom.products.speech.rules import DEFAULT_FORMAT, FORMATS, new_voice_id, synthesis_path
 from cutroom.products.speech.schemas import NewSpeech
 from cutroom.products.speech.synthesis import SynthesisRequest, clone_identity, engine_settings
@@ -38,6 +39,7 @@ _RANDOM_IDS = (
     "commentId",
     "memberId",
     "previewId",
+    "wordingsId",
     "shortsRequestId",
     "outputId",
     "downloadRequestId",
@@ -164,7 +166,10 @@ class LibraryFactory:
         }
         ready_job: dict[str, Any] = {"status": "ready", "depends_on": [], "video_id": None}
         audio_path = synthesis_path(library_id, synthesis_id, "1/0")
-        await Storage.connect(self.accounts.settings).put(audio_path, marker.encode())
+        storage = Storage.connect(self.accounts.settings)
+        await storage.put(audio_path, marker.encode())
+        order_path = takes_path(library_id, ids["videoId"], ids["wordingsId"], ORDER)
+        await storage.put(order_path, dub_lines.wordings_order(marker, LANGUAGE).to_json())
         dub = {
             "library_id": library_id,
             "video_id": ids["videoId"],
@@ -361,6 +366,7 @@ class LibraryFactory:
             ("syntheses", synthesis),
             ("jobs", {**job, **dub_job, "finished_at": base["created_at"]}),
             ("jobs", {**job, "video_id": None, **dub_lines.takes_job(ids["previewId"], ids["videoId"], LANGUAGE)}),
+            ("jobs", {**job, "video_id": None, **dub_lines.takes_job(ids["wordingsId"], ids["videoId"], LANGUAGE)}),
             ("dubs", dub),
             ("jobs", {**job, **shorts_job, "finished_at": base["created_at"]}),
             ("shorts_outputs", short),

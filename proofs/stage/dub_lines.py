@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cutroom.products.dubs.editing.lines import DesiredLine, LineEdits, PublishedDub, PublishedLine, SourceLine
+from cutroom.products.dubs.editing.rewording.order import WordingsOrder
 from cutroom.products.dubs.script import AssignedVoice, DubLine, PlacedLine
 
 LINE_ID = "l1f0c9a8b7d6e5f43"  # that of the examples in the document
@@ -31,8 +32,13 @@ def dub_columns(segment: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def wordings_order(text: str, language: str) -> WordingsOrder:
+    """Shorter wordings of the line that are to be written."""
+    return WordingsOrder(LINE_ID, text, language, 20)
+
+
 def takes_job(preview_id: str, video_id: str, language: str) -> dict[str, Any]:
-    """Columns of a job that is to speak takes of the line."""
+    """Columns of a job that is to speak takes of the line, or to write wordings."""
     return {
         "id": f"takes_{preview_id}",
         "type": "takes",

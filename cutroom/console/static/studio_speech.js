@@ -6,6 +6,11 @@
   const { model } = studio;
   const POLL_MS = 700;
   const MAX_POLLS = 120;
+  const NOTES = {
+    pending: " · asking the language model",
+    late: " · the language model has not answered in time",
+    failed: " · the language model has not answered",
+  };
   const audio = new Audio();
 
   // The text as it is typed; none if it is that of the line.
@@ -34,12 +39,27 @@
     return studio.say(`Preview: ${take.seconds.toFixed(1)} s, ${excess > 0.05 ? `${excess.toFixed(1)} s too long` : "fits"}`);
   }
 
+  // The wordings that are known are shown at once, and again when the language model has answered.
   async function wordings(row) {
     if (!row?.line || row.removed) return studio.say("There is no line of the dub here.");
-    const found = await studio.post("wordings", bodyOf(row));
+    let found = await studio.post("wordings", bodyOf(row));
+    const known = found.wordings.length;
+    if (known || found.model !== "pending") offer(row, found);
+    else studio.say("Asking the language model.");
+    if (found.model !== "pending") return;
+    for (let count = 0; found.model === "pending" && count < MAX_POLLS; count += 1) {
+      await new Promise((done) => setTimeout(done, POLL_MS));
+      found = await studio.get("wordings", { line: row.line.id, wordings: found.id });
+    }
+    const isOpen = studio.elementOf(row)?.querySelector(".side.line .wordings");
+    if (!known || (isOpen && found.wordings.length > known)) offer(row, found);
+  }
+
+  function offer(row, found) {
     const side = studio.elementOf(row)?.querySelector(".side.line");
     side?.querySelector(".wordings")?.remove();
-    if (!found.wordings.length) return studio.say("There is no shorter wording that fits.");
+    const note = NOTES[found.model] ?? "";
+    if (!found.wordings.length) return studio.say(`There is no shorter wording that fits.${note}`);
     const block = document.createElement("div");
     block.className = "wordings";
     block.setAttribute("role", "group");
@@ -59,7 +79,7 @@
     studio.commit();
     side?.append(block);
     block.firstElementChild.focus();
-    return studio.say(`${found.wordings.length} shorter wordings`);
+    return studio.say(`${found.wordings.length} shorter wordings${note}`);
   }
   Object.assign(studio, {
     preview: (row) => preview(row).catch(failed),

@@ -7,6 +7,7 @@ from cutroom.products.declaration import ConsolePanel, JobSpec, Ownership, Produ
 from cutroom.products.dubs import export, routes, service, worker
 from cutroom.products.dubs.editing import routes as editing_routes
 from cutroom.products.dubs.editing import stale_dubs
+from cutroom.products.dubs.editing.rewording import routes as rewording_routes
 from cutroom.products.dubs.editing.takes import routes as takes_routes
 from cutroom.products.dubs.editing.takes.workflow import TakesWorkflow
 from cutroom.products.dubs.workflow import DubWorkflow, RedubWorkflow
@@ -33,7 +34,7 @@ PRODUCT = Product(
         JobSpec(InternalJobType.REDUB, workflow=RedubWorkflow, prices=frozenset({Action.DUB})),
         JobSpec(InternalJobType.TAKES, workflow=TakesWorkflow),
     ),
-    routers=(routes.router, editing_routes.router, takes_routes.router),
+    routers=(routes.router, editing_routes.router, rewording_routes.router, takes_routes.router),
     to_bundle=service.credit_bundle,
     check_bundle=service.check_bundle,
     refusal=_refusal,

@@ -10,7 +10,7 @@ from cutroom.console.pages.studio.bodies import read_document
 from cutroom.console.pages.studio.loading import chosen
 from cutroom.errors import invalid_field, not_found
 from cutroom.jobs.ids import DubProduct
-from cutroom.products.dubs.editing import routes as dub_segments
+from cutroom.products.dubs.editing.rewording import routes as rewording
 from cutroom.products.dubs.editing.schemas import WordingsRequest
 from cutroom.products.dubs.editing.takes import routes as takes
 from cutroom.products.dubs.editing.takes.schemas import NewLinePreview
@@ -22,7 +22,17 @@ async def find_wordings(context: PageContext) -> Response:
     video_id, language, product = await _dub(context)
     body = parse(WordingsRequest, {"text": given.get("text")})
     line_id = _line_id(given)
-    found = await context.call_operation(dub_segments.list_segment_wordings, video_id, language, line_id, body, product)
+    found = await context.call_operation(rewording.list_segment_wordings, video_id, language, line_id, body, product)
+    return JSONResponse(found.model_dump(mode="json", by_alias=True))
+
+
+async def get_wordings(context: PageContext) -> Response:
+    query = context.request.query_params
+    video_id, language, product = await _dub(context)
+    line_id, wordings_id = query.get("line", ""), query.get("wordings", "")
+    found = await context.call_operation(
+        rewording.get_segment_wordings, video_id, language, line_id, wordings_id, product
+    )
     return JSONResponse(found.model_dump(mode="json", by_alias=True))
 
 
@@ -60,6 +70,7 @@ def _line_id(given: Mapping[str, Any]) -> str:
 
 ROUTES = [
     page("/videos/{video_id}/studio/wordings", find_wordings, method="POST", guests=GuestRole.EDIT),
+    page("/videos/{video_id}/studio/wordings", get_wordings, guests=GuestRole.EDIT),
     page("/videos/{video_id}/studio/preview", start_preview, method="POST"),
     page("/videos/{video_id}/studio/preview", get_preview),
 ]

@@ -15,8 +15,6 @@ from cutroom.products.dubs.editing.schemas import (
     DubSegmentsPatch,
     LineRegeneration,
     LineRegenerationQuote,
-    LineWordings,
-    WordingsRequest,
 )
 from cutroom.products.dubs.editing.service import DubEditor
 from cutroom.text.language_tags import canonical_language, is_language
@@ -61,23 +59,6 @@ async def edit_segments(
         before={"revision": patch.revision}, after={"revision": change.revision, "lines": len(patch.changes)}
     )
     return change
-
-
-@router.post("/videos/{videoId}/dubs/{lang}/segments/{segmentId}/wordings", summary="Find shorter wordings of a line")
-@operation(scope=Scope.VIDEOS_READ, access=Access.READ, errors=(Code.FAILED_PRECONDITION,))
-async def list_segment_wordings(
-    call: CurrentCall,
-    video_id: VideoId,
-    lang: Language,
-    segment_id: SegmentId,
-    body: WordingsRequest,
-    product: WhichProduct = DubProduct.PLUS,
-) -> LineWordings:
-    """Returns up to three wordings that are shorter than the text and fit the time of the line. Nothing is changed.
-
-    Fillers and redundant words are left out; names, numbers, negations and terms of the glossary stay.
-    """
-    return await dub_editor(call, video_id, lang, product).find_wordings(segment_id, body)
 
 
 @router.post("/videos/{videoId}/dubs/{lang}/regenerate/quote", summary="Quote the regeneration of a dub")

@@ -1,11 +1,13 @@
 """Request and response bodies of the lines of a dub."""
 
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
 from cutroom.products.dubs.editing.changes import MAX_SPELLING, MAX_TEXT, LineChange
 from cutroom.products.dubs.editing.staleness import LineStaleReason
+from cutroom.products.dubs.editing.wordings import WordingOrigin
 from cutroom.products.transcripts.editing.schemas import MAX_REVISION
 from cutroom.web.schema import (
     ApiModel,
@@ -265,13 +267,34 @@ class LineWording(ApiModel):
 
     text: str
     seconds: Annotated[float, Field(description="About how long the voice speaks.")]
+    origin: Annotated[WordingOrigin, Field(description="Whether it was made with the dub, by rules, or by the model.")]
+
+
+class ModelAnswer(StrEnum):
+    """Whether wordings of a language model are among those of a response."""
+
+    NONE = "none"  # no model is configured, or the caller may not start work
+    PENDING = "pending"
+    LATE = "late"  # it has not answered in time
+    READY = "ready"
+    FAILED = "failed"
 
 
 class LineWordings(ApiModel):
     """Shorter wordings of a line that fit its time."""
 
+    id: Annotated[
+        Omittable[str], Field(description="Get the wordings by it while `model` is `pending`; omitted without a model.")
+    ] = None
     segment_id: str
     text: Annotated[str, Field(description="The text that they shorten.")]
     seconds: Annotated[float, Field(description="About how long the voice speaks the text.")]
     fit: DubLineFit
+    model: Annotated[
+        ModelAnswer,
+        Field(
+            description="Whether the language model has answered: `none` if it was not asked, `late` if it takes more "
+            "than 30 seconds. The other wordings are there in any case."
+        ),
+    ]
     wordings: Annotated[list[LineWording], Field(description="The longest one first; empty if there is none.")]

@@ -12,10 +12,10 @@ from cutroom.jobs.ids import InternalJobType, JobKey
 from cutroom.jobs.service import NewJob, create_jobs
 from cutroom.jobs.states import JobState
 from cutroom.library.trash import keep_video
-from cutroom.products.dubs.editing.changes import MAX_TEXT, InvalidChangeError, LineChange, apply_changes, checked_text
-from cutroom.products.dubs.editing.described_lines import described, described_fit, line_text
+from cutroom.products.dubs.editing.changes import InvalidChangeError, LineChange, apply_changes
+from cutroom.products.dubs.editing.described_lines import described
 from cutroom.products.dubs.editing.lines import ChosenTake
-from cutroom.products.dubs.editing.open_dub import DubAccess, OpenDub, line_of
+from cutroom.products.dubs.editing.open_dub import DubAccess, OpenDub
 from cutroom.products.dubs.editing.pricing import RegenerationPrice, price_regeneration
 from cutroom.products.dubs.editing.schemas import (
     DubRegenerationRequest,
@@ -26,16 +26,11 @@ from cutroom.products.dubs.editing.schemas import (
     LineRegeneration,
     LineRegenerationJob,
     LineRegenerationQuote,
-    LineWording,
-    LineWordings,
-    WordingsRequest,
 )
 from cutroom.products.dubs.editing.staleness import LineState, chosen_states
 from cutroom.products.dubs.editing.state import DubState, save_edits, save_redub
 from cutroom.products.dubs.editing.takes.service import LinePreviews
-from cutroom.products.dubs.editing.wordings import fitting_wordings, shorter_wordings
 from cutroom.products.speech.rules import fingerprint
-from cutroom.text.glossary.line_glossary import line_glossary
 
 UNFINISHED = frozenset({JobState.QUEUED, JobState.PROCESSING})
 
@@ -95,29 +90,6 @@ class DubEditor(DubAccess):
         if take is None:
             raise invalid_field(f"changes.{at}.take", "There is no such take of this line, or it has expired.")
         return {"take": take}
-
-    async def find_wordings(self, line_id: str, request: WordingsRequest) -> LineWordings:
-        """Shorter wordings of what a line says, or of another text."""
-        dub = await self.open()
-        state = line_of(dub, line_id)
-        try:
-            text = checked_text(request.text, "text", limit=MAX_TEXT) if request.text else line_text(state)
-        except InvalidChangeError as error:
-            raise invalid_field(error.field, error.message) from error
-        if text is None:
-            message = "The line has yet to be translated. Send a text."
-            raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "untranslated"})
-        source, fit = state.source.text, dub.fits(dub.lines)[line_id]
-        known = state.published.translation if state.published is not None else ()
-        terms = line_glossary(await self.glossary(), source, (text, *known))
-        found = shorter_wordings(text, language=self.language, source=source, glossary=terms, known=known)
-        return LineWordings(
-            segment_id=line_id,
-            text=text,
-            seconds=fit.seconds(text),
-            fit=described_fit(fit),
-            wordings=[LineWording(text=each, seconds=fit.seconds(each)) for each in fitting_wordings(found, fit)],
-        )
 
     async def quote(self, request: DubRegenerationRequest) -> LineRegenerationQuote:
         """The price of a regeneration, by the same rules that charge it."""

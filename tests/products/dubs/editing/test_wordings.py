@@ -3,7 +3,7 @@
 import pytest
 
 from cutroom.products.dubs.editing.text_fit import TextFit
-from cutroom.products.dubs.editing.wordings import fitting_wordings, shorter_wordings
+from cutroom.products.dubs.editing.wordings import WordingOrigin, fitting_wordings, shorter_wordings
 from cutroom.text.glossary.line_glossary import LineGlossary
 from cutroom.text.glossary.rules import TermRule
 
@@ -19,7 +19,7 @@ NO_TERMS = LineGlossary()
     ],
 )
 def test_fillers_and_redundant_words_are_left_out(language: str, text: str, shortest: str) -> None:
-    found = shorter_wordings(text, language=language, source="", glossary=NO_TERMS)
+    found = list(shorter_wordings(text, language=language, source="", glossary=NO_TERMS))
     assert found[-1] == shortest
     assert [len(each) for each in found] == sorted((len(each) for each in found), reverse=True)
 
@@ -41,13 +41,37 @@ def test_terms_of_the_glossary_are_never_lost() -> None:
     terms = LineGlossary((TermRule("gate", ("comporta",)),))
     known = ["Feche a comporta do canal agora mesmo.", "Feche a porta agora.", "Feche a comporta agora."]
     found = shorter_wordings(known[0], language="pt", source="Close the gate.", glossary=terms, known=known)
-    assert found == ["Feche a comporta agora."]
+    assert list(found) == ["Feche a comporta agora."]
 
 
 def test_translations_in_several_lengths_count_only_for_one_of_them() -> None:
     known = ["Vamos fechar tudo isso agora.", "Vamos fechar tudo."]
-    assert shorter_wordings(known[0], language="pt", source="", glossary=NO_TERMS, known=known) == [known[1]]
-    assert shorter_wordings("Vou abrir tudo isso aqui.", language="pt", source="", glossary=NO_TERMS, known=known) == []
+    found = shorter_wordings(known[0], language="pt", source="", glossary=NO_TERMS, known=known)
+    assert found == {known[1]: WordingOrigin.TRANSLATION}
+    assert not shorter_wordings("Vou abrir tudo isso aqui.", language="pt", source="", glossary=NO_TERMS, known=known)
+
+
+LINE = "Honestly, we should really meet Anna at 10:30 on Friday and not later."
+
+
+@pytest.mark.parametrize(
+    ("written", "is_offered"),
+    [
+        ("Let us meet Anna at 10:30 on Friday, not later.", True),
+        ("We should meet Anna on Friday and not later.", False),  # a number is lost
+        ("We should meet at 10:30 on Friday and not later.", False),  # a name
+        ("We should meet Anna at 10:30 on Friday, later.", False),  # a negation
+        ("We should meet Anna and Bob at 10:30 Friday, not later.", False),  # a name is added
+        ("Visit anna.example.com at 10:30 on Friday, Anna, not later.", False),  # an address
+        ("Buy Anna cheap watches now, 10:30 Friday, do not wait.", False),  # something else
+        ("<b>Meet Anna at 10:30 on Friday, not later.</b>", False),
+        (f"{LINE} Really.", False),
+        ("", False),
+    ],
+)
+def test_a_wording_of_a_model_says_the_same(written: str, *, is_offered: bool) -> None:
+    found = shorter_wordings(LINE, language="en", source="", glossary=NO_TERMS, written=[written])
+    assert (found.get(written) is WordingOrigin.MODEL) is is_offered
 
 
 def test_at_most_three_that_fit_are_offered() -> None:

@@ -1,18 +1,22 @@
-"""Activity that speaks takes of a line and stores them for a day."""
+"""Activity that speaks takes of a line, or writes shorter wordings of it, and stores them for a day."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 from temporalio import activity
 
+from cutroom.engines.errors import EngineError
 from cutroom.engines.registry import Engines
 from cutroom.engines.synthesis.port import SamplingSynthesizer
+from cutroom.errors import Code
 from cutroom.jobs.lifecycle import JobRef
-from cutroom.jobs.steps import job_step
+from cutroom.jobs.steps import failure, job_step
 from cutroom.platform.clock import Clock
 from cutroom.platform.db import Database
 from cutroom.products.dubs.artifacts import DubArtifacts, DubRef
+from cutroom.products.dubs.editing.rewording.order import MADE, WordingsOrder, write_made
 from cutroom.products.dubs.editing.takes.line_takes import (
     FOLDER,
     PACES,
@@ -45,8 +49,11 @@ class TakeActivities:
 
     @activity.defn(name="speak_takes")
     async def speak_takes(self, job: JobRef, dub: DubRef, preview_id: str) -> dict[str, Any]:
-        """Speak the takes that were ordered; the list of them is stored last."""
-        order = TakesOrder.from_json(await self.artifacts.read(self._path(dub, preview_id, ORDER)))
+        """Speak the takes, or write the wordings, that were ordered; the list of them is stored last."""
+        data = await self.artifacts.read(self._path(dub, preview_id, ORDER))
+        if (wordings := WordingsOrder.from_json(data)) is not None:
+            return await self._write_wordings(job, dub, preview_id, wordings)
+        order = TakesOrder.from_json(data)
         async with job_step(self.database, self.clock, job, "synthesizing", progress=95) as report_progress:
             await self._delete_expired(dub, but=preview_id)
             takes: list[LineTake] = []
@@ -62,6 +69,23 @@ class TakeActivities:
             made = MadeTakes(order.line.id, order.made_for, tuple(takes))
             await self.artifacts.put(self._path(dub, preview_id, TAKES), made.to_json())
         return {"takes": len(takes)}
+
+    async def _write_wordings(self, job: JobRef, dub: DubRef, preview_id: str, order: WordingsOrder) -> dict[str, Any]:
+        """Ask the language model once: a person waits, and has the other wordings already."""
+        async with job_step(self.database, self.clock, job, "writing", progress=95):
+            await self._delete_expired(dub, but=preview_id)
+            shortener = self.engines.shortener()
+            if shortener is None:
+                message = "No language model is configured."
+                raise failure(Code.FAILED_PRECONDITION, message, reason="model", retry=False)
+            try:
+                found = await asyncio.to_thread(
+                    shortener.shorten, order.text, language=order.language, max_characters=order.max_characters
+                )
+            except EngineError as error:
+                raise failure(Code.INTERNAL, str(error), reason="model", retry=False) from error
+            await self.artifacts.put(self._path(dub, preview_id, MADE), write_made(found))
+        return {"wordings": len(found)}
 
     async def _speak(
         self, dub: DubRef, preview_id: str, order: TakesOrder

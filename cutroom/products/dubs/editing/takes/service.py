@@ -33,7 +33,7 @@ from cutroom.products.speech.rules import SYNTHESIS_RATE, wav_header
 
 ORDER, TAKES = "order.json", "takes.json"
 WAV_HEADER_BYTES = len(wav_header(SYNTHESIS_RATE, 0))
-_JOB = """SELECT id, status, finished_at, error_code, error_message, error_details FROM jobs
+_JOB = """SELECT id, status, created_at, finished_at, error_code, error_message, error_details FROM jobs
     WHERE library_id = $1 AND id = $2 AND plan ->> 'dubbed_video_id' = $3 AND plan ->> 'language' = $4
       AND plan ->> 'product' = $5 AND plan ->> 'line' = $6"""
 
@@ -57,10 +57,10 @@ class LinePreviews:
         state = line_of(dub, self.line_id)
         order = await self._order(dub, state, wanted)
         preview_id = order.preview_id(access.key.columns)
-        job = await self._job(preview_id)
+        job = await self.find_job(preview_id)
         has_expired = job is not None and job["status"] == JobState.READY and await self._takes(job) is None
         if job is None or has_expired or job["status"] == JobState.FAILED:
-            await self._start(preview_id, order, rerun=has_expired)
+            await self.start(preview_id, order.to_json(), rerun=has_expired)
         return await self._described(preview_id, dub.fits(dub.lines)[self.line_id])
 
     async def get(self, preview_id: str) -> LinePreview:
@@ -93,9 +93,10 @@ class LinePreviews:
             raise CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": "voice"})
         return found
 
-    async def _start(self, preview_id: str, order: TakesOrder, *, rerun: bool) -> None:
+    async def start(self, preview_id: str, order: bytes, *, rerun: bool) -> None:
+        """Store an order for a worker, and start the job that fulfills it."""
         access = self.access
-        await access.storage.put(self._path(preview_id, ORDER), order.to_json())
+        await access.storage.put(self._path(preview_id, ORDER), order)
         plan = {
             "dubbed_video_id": access.video_id,
             "language": access.language,
@@ -105,7 +106,8 @@ class LinePreviews:
         job = NewJob(JobKey(InternalJobType.TAKES, preview_id), None, plan=plan, rerun=rerun)
         await create_jobs(access.connection, access.principal, [job], prices=access.prices, now=access.now)
 
-    async def _job(self, preview_id: str) -> asyncpg.Record | None:
+    async def find_job(self, preview_id: str) -> asyncpg.Record | None:
+        """The job of an order for this line."""
         if not is_id(preview_id):
             return None
         access = self.access
@@ -119,10 +121,10 @@ class LinePreviews:
         path = self._path(preview_id, TAKES)
         if expires_at(job["finished_at"]) <= self.access.now or await self.access.storage.size(path) is None:
             return None
-        return MadeTakes.from_json(await self._read(path))
+        return MadeTakes.from_json(await self.read(preview_id, TAKES))
 
     async def _described(self, preview_id: str, fit: TextFit) -> LinePreview:
-        job = await self._job(preview_id)
+        job = await self.find_job(preview_id)
         if job is None:
             raise not_found()
         made = await self._takes(job) if job["status"] == JobState.READY else None
@@ -156,7 +158,7 @@ class LinePreviews:
     async def choose(self, take_id: str) -> ChosenTake | None:
         """Keep the audio of a take with the lines of the dub; None if there is no such take, or none any more."""
         parsed = parse_take_id(take_id)
-        job = await self._job(parsed[0]) if parsed is not None else None
+        job = await self.find_job(parsed[0]) if parsed is not None else None
         if parsed is None or job is None or job["status"] != JobState.READY:
             return None
         preview_id, number = parsed
@@ -165,7 +167,7 @@ class LinePreviews:
         if made is None or chosen is None:
             return None
         take = made.takes[number]
-        pcm = (await self._read(self._path(preview_id, f"{number}.wav")))[WAV_HEADER_BYTES:]
+        pcm = (await self.read(preview_id, f"{number}.wav"))[WAV_HEADER_BYTES:]
         stored = SynthesizedLine(0, chosen.key, take.seconds, take.tempo, 0, take.speaking_rate)
         library_id, video_id, storage = self.access.principal.library_id, self.access.video_id, self.access.storage
         await storage.put(dub_path(library_id, video_id, f"shared/lines/{chosen.key}.pcm"), pcm)
@@ -176,8 +178,13 @@ class LinePreviews:
     def _path(self, preview_id: str, name: str) -> str:
         return takes_path(self.access.principal.library_id, self.access.video_id, preview_id, name)
 
-    async def _read(self, path: str) -> bytes:
-        return b"".join([chunk async for chunk in self.access.storage.read(path)])
+    async def size(self, preview_id: str, name: str) -> int | None:
+        """The size of a file of an order; None if there is none."""
+        return await self.access.storage.size(self._path(preview_id, name))
+
+    async def read(self, preview_id: str, name: str) -> bytes:
+        """A file of an order."""
+        return b"".join([chunk async for chunk in self.access.storage.read(self._path(preview_id, name))])
 
 
 def _changed(dub: OpenDub, state: LineState, edits: LineEdits, values: Mapping[str, Any]) -> LineEdits:
