@@ -74,7 +74,7 @@ def test_a_folder_is_watched(examples: Examples) -> None:
     (folder / "broken.mp4").write_text("not a video either")
     output = examples.run("watch_folder.py", folder, "--language", "pt", "--interval", 0.1, "--once")
     assert "take.mp4: subtitles are ready" in output
-    assert "broken.mp4: import_" in output
+    assert "broken.mp4: transcript_" in output
     assert cues(folder / "take.srt") >= 3
     assert cues(folder / "take.pt.srt") >= 3
 
