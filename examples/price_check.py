@@ -31,8 +31,8 @@ def main() -> None:
                 quote = video.quote(**work, accept_draft=True)
                 quotes[video, product] = quote.total
                 print(f"{video.title}: {product} in {', '.join(languages)}: {quote.total:g} credits")
-    credits = client.credits.summary()
-    total, available = sum(quotes.values()), credits.balance + credits.overdraft
+    wallet = client.credits.summary()
+    total, available = sum(quotes.values()), wallet.balance + wallet.overdraft
     print(f"total: {total:g} credits, available: {available:g}, budget: {arguments.budget:g}")
     if total > min(arguments.budget, available):
         raise SystemExit("not started: the batch costs more than that")

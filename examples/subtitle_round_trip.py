@@ -49,7 +49,7 @@ def main() -> None:
         ) from None
     print(f"{changed} lines changed")
     for stale in client.operations.get_stale_products(video.id).products:
-        print(f"made from the old text: {stale.job_id if hasattr(stale, 'job_id') else stale}")
+        print(f"made from the old text: {stale.product} {stale.id}")
 
 
 if __name__ == "__main__":

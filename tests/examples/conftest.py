@@ -56,8 +56,6 @@ async def stage(
         environment={CERTIFICATE: str(media.certificate)},
         worker_module="tests.examples.worker",
         asr_engines=["whisper-tiny.en"],
-        speaker_embedder="none",
-        separator="none",
         embedder="none",
         face_landmarker="none",
         background_remover="none",
