@@ -60,6 +60,8 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
             dubs = [EditedDub(stage, client, video_id, each, folder) for each in languages]
             with report.timed("one word"):
                 await _prove_one_word(report, stage, dubs, whole_cpu_seconds=whole, short=short)
+            transcript = EditedTranscript(stage, client, video_id)
+            uncut = (await transcript.read())["revision"]
             with report.timed("cut lines in downloads"):
                 await prove_cut_dub(report, dubs[0], engines)
             with report.timed("removed line"):
@@ -69,7 +71,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
                 await prove_random_edits(report, dubs[0], edits=SHORT_EDITS if short else LONG_EDITS)
             with report.timed("the audio of each line"):
                 await prove_own_audio(report, dubs[0], engines, removed_samples=removed_samples)
-            transcript = EditedTranscript(stage, client, video_id)
+            await transcript.restore(uncut)
             with report.timed("cuts and another recognition"):
                 await prove_cuts(report, transcript, short=short)
                 await prove_recognition(report, transcript)

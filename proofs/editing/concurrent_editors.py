@@ -12,7 +12,7 @@ from proofs.stage.report import Report
 
 EDITORS, CHANGES = 8, 4  # changes of each editor
 KILL_AFTER = (5, 12, 20)  # accepted changes
-RETRY_SECONDS = 0.2
+RETRY_SECONDS = 0.5
 REFUSED = frozenset({429, 500, 502, 503})  # while it starts, or for too many requests: sent again
 
 

@@ -13,6 +13,7 @@ import httpx
 from cutroom.engines.registry import Engines
 from cutroom.engines.types import SAMPLE_RATE
 from proofs.editing.dubbed_video import POLL_SECONDS, EditedDub
+from proofs.editing.transcripts import EditedTranscript
 from proofs.stage.report import Report
 from tests.support.dub_stage import WAIT_SECONDS, decode_samples
 
@@ -47,11 +48,13 @@ async def prove_cut_dub(report: Report, edited: EditedDub, engines: Engines) -> 
     words = texts[segment].split()
     first = len(" ".join(words[: len(words) // 2])) + 1
     cut = {"from": first, "to": first + len(" ".join(words[len(words) // 2 : len(words) // 2 + 2]))}
-    (
-        await edited.edit_transcript(
-            {"op": "deleteWords", "id": segment, "ranges": [cut]}, {"op": "delete", "ids": removed["segmentIds"]}
-        )
-    ).raise_for_status()
+    changed = await edited.edit_transcript(
+        {"op": "deleteWords", "id": segment, "ranges": [cut]}, {"op": "delete", "ids": removed["segmentIds"]}
+    )
+    revision = changed.raise_for_status().json()["revision"]
+    await EditedTranscript(edited.stage, edited.client, edited.video_id).wait_for_words(
+        revision
+    )  # which the cuts follow
     stale = {each["id"]: each["stale"] for each in (await edited.read())["segments"] if each["stale"]}
     listed = stale == {partly["id"]: ["cut"], removed["id"]: ["removed"]} and len(words) >= MIN_WORDS
     report.claim("lines with deleted words that are listed", expected="True", measured=stale, holds=listed)

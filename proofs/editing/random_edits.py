@@ -25,8 +25,8 @@ async def prove_random_edits(report: Report, edited: EditedDub, *, edits: int) -
             value = rng.choice(({"gainDb": -2}, {"gainDb": None}, {"text": "Outra."}, {"text": None}, {"mute": None}))
             (await edited.patch(read["revision"], {"id": line["id"], **value})).raise_for_status()
         after = await edited.read()
-        now = await _spoken(edited, after["transcriptRevision"])
-        wrong += _faults(known, spoken, now, after["segments"])
+        document = await _segments(edited, after["transcriptRevision"])
+        wrong += _faults(known, spoken, document, after["segments"])
     report.claim(
         f"lines whose staleness differs from a model, after {edits} edits",
         expected="0",
@@ -39,10 +39,11 @@ async def prove_random_edits(report: Report, edited: EditedDub, *, edits: int) -
 def _faults(
     known: Mapping[str, Mapping[str, Any]],
     before: Sequence[Mapping[str, Any]],
-    now: Sequence[Mapping[str, Any]],
+    segments: Sequence[Mapping[str, Any]],
     lines: Sequence[Mapping[str, Any]],
 ) -> int:
     """Lines that are outdated without a reason, or current in spite of one."""
+    now, document = _kept(segments), {each["id"]: each for each in segments}
     then, today = {each["id"]: each for each in before}, {each["id"] for each in now}
     faults = 0
     for line in lines:
@@ -55,19 +56,22 @@ def _faults(
         else:
             expected = {"edited"} if line["edits"] != published["edits"] else set()
             if _is_changed(published, line, [then[id_] for id_ in ids], _first_run(ids, now)):
-                expected |= _source_reasons([then[id_] for id_ in ids], {each["id"]: each for each in now})
+                expected |= _source_reasons([then[id_] for id_ in ids], document)
         faults += set(line["stale"]) != expected
     return faults
 
 
 def _source_reasons(before: Sequence[Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """Some segments of the line are deleted, others are not what they were, or both."""
-    left = [each for each in before if each["id"] in now]
-    said = ("text", "start", "end", "speaker")
-    is_same = all(each[name] == now[each["id"]][name] for each in left for name in said)
-    if len(left) == len(before):
+    """Some segments of the line are deleted, or what it is made of is not what it was, or both; `now` has all."""
+    said = [now[each["id"]] for each in before]
+
+    def source(segments: Sequence[Mapping[str, Any]]) -> tuple[Any, ...]:
+        texts, speakers = " ".join(each["text"] for each in segments), {each["speaker"] for each in segments}
+        return texts, speakers, segments[0]["start"], max(each["end"] for each in segments)
+
+    if not any(each["deleted"] for each in said):
         return {"sourceChanged"}
-    return {"cut"} if is_same else {"cut", "sourceChanged"}
+    return {"cut"} if source(said) == source(before) else {"cut", "sourceChanged"}
 
 
 def _first_run(ids: Sequence[str], now: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -110,9 +114,17 @@ def _operation(rng: random.Random, segments: Sequence[Mapping[str, Any]]) -> dic
     return rng.choice(operations)
 
 
-async def _spoken(edited: EditedDub, revision: int) -> list[dict[str, Any]]:
+async def _spoken(edited: EditedDub, revision: int) -> list[Mapping[str, Any]]:
     """The segments of a revision that are not deleted, in order."""
-    path = f"/v1/videos/{edited.video_id}/transcript/revisions/{revision}"
-    document = (await edited.client.get(path)).raise_for_status().json()
-    kept = [each for each in document["segments"] if not each["deleted"]]
+    return _kept(await _segments(edited, revision))
+
+
+def _kept(segments: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    kept = [each for each in segments if not each["deleted"]]
     return sorted(kept, key=lambda each: (each["start"], each["end"]))
+
+
+async def _segments(edited: EditedDub, revision: int) -> list[Mapping[str, Any]]:
+    path = f"/v1/videos/{edited.video_id}/transcript/revisions/{revision}"
+    segments: list[Mapping[str, Any]] = (await edited.client.get(path)).raise_for_status().json()["segments"]
+    return segments

@@ -49,6 +49,12 @@ class EditedTranscript:
         changed = (await self.client.patch(self.path, json=body)).raise_for_status().json()
         return int(changed["revision"])
 
+    async def restore(self, revision: int) -> None:
+        """Make the transcript what it was in a revision."""
+        current = (await self.read())["revision"]
+        path = f"{self.path}/revisions/{revision}/restore"
+        (await self.client.post(path, json={"revision": current})).raise_for_status()
+
     async def words(self) -> list[dict[str, Any]]:
         result = await wait_for_transcript(self.stage, self.client, self.video_id, seconds=WAIT_SECONDS)
         return result.words

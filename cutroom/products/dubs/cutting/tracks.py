@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutroom.engines.samples import resample
+from cutroom.errors import Code, CutroomError
 from cutroom.media.cutting.samples import CHANNELS, FRAME_BYTES, cut_file, encode_samples
 from cutroom.media.cutting.timeline import CutTimeline
 from cutroom.media.dubbing import AudioRange, change_tempo, write_track
@@ -64,7 +65,7 @@ async def find_published_track(
 async def make_cut_track(
     artifacts: DubArtifacts, database: Database, dub: DubRef, audio_path: str, *, timeline: CutTimeline, output: Path
 ) -> Path | None:
-    """The track as AAC in MP4; None for a dub whose lines were not recorded.
+    """The track as AAC in MP4; None for a dub whose lines were not recorded, or keep original sound that was deleted.
 
     `dub` says of which video; the published version is found by its track.
     """
@@ -74,6 +75,8 @@ async def make_cut_track(
         return None
     script = await artifacts.script(track.dub)
     schedule = await artifacts.schedule(track.dub, "schedule")
+    if schedule.original and not await _has_source(artifacts, track.dub):
+        return None
     sources = {each.line.number: each.segment_spans for each in track.lines.lines}
     lines = place_cut_lines(schedule.lines, sources, timeline)
     whole, cut = output / "background.raw", output / "mixed.raw"
@@ -97,6 +100,17 @@ async def make_cut_track(
     )
     flac.unlink()
     return made
+
+
+async def _has_source(artifacts: DubArtifacts, dub: DubRef) -> bool:
+    """Whether the original sound is there, or can be extracted again."""
+    try:
+        await artifacts.source_audio(dub, "mix.mka")
+    except CutroomError as error:
+        if error.code != Code.FAILED_PRECONDITION:
+            raise
+        return False
+    return True
 
 
 async def _background(
