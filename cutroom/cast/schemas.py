@@ -159,7 +159,7 @@ class CastRecognitionState(ApiModel):
 class NewCastRecognitionRun(RequestModel):
     """Which existing transcripts to compare with the cast."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"folderId": _ID}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{}]})
 
     folder_id: Annotated[
         Omittable[ScopeFolderId],

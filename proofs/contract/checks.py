@@ -145,6 +145,8 @@ async def _not_found(stage: Stage, operation: str) -> list[ApiResponse]:
         return [await stage.call(operation, MISSING[operation])]
     if operation.endswith("/library/destination"):
         await stage.rows.remove_destination()
+    if operation == "GET /cast/recognition/run":
+        await stage.rows.remove_cast_runs()
     ids = dict.fromkeys(re.findall(r"\{(\w+(?:Id|_id))\}", operation), new_id())
     sample = SAMPLES[operation][0]
     return [await stage.call(operation, sample.body, query=sample.query, ids=ids)]

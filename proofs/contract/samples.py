@@ -354,7 +354,7 @@ SAMPLES: dict[str, Sequence[Sample]] = {
     "GET /cast/recognition": [Sample(), Sample(caller="a member")],
     "PUT /cast/recognition": [Sample({"recognizeSpeakers": False})],
     "POST /cast/recognition/run": [Sample({}, of="a voice print", status=202)],
-    "GET /cast/recognition/run": [Sample(of="a voice print"), Sample(caller="a member")],
+    "GET /cast/recognition/run": [Sample(of="a voice print"), Sample(of="a voice print", caller="a member")],
     "DELETE /videos/{videoId}": [
         Sample(of="a new video", status=204),
         Sample(of="a trashed video", status=204, query={"permanently": "true"}),
@@ -453,6 +453,7 @@ async def ids_of(stage: Stage, sample: Sample) -> Mapping[str, str]:
         EDITED_DUB: stage.rows.edited_dub,
         STALE_CAPTIONS: stage.rows.stale_captions,
         "a new appearance": stage.rows.cast_appearance,
+        "a voice print": stage.rows.cast_recognition,
     }
     if sample.of in new_states:
         return await new_states[sample.of]()

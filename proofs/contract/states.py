@@ -44,7 +44,6 @@ class StateFixtures:
             "many thumbnails": await self._many_thumbnails(),
             "a recognized speaker": await self.cast_appearance(source="recognized", similarity=0.81),
             "a failed voice print": await self.cast_appearance(embedding_status="failed", failure="too_little_speech"),
-            "a voice print": await self.cast_recognition(),
             "a failed export": {"exportId": await self.failed_export()},
         }
 
@@ -180,11 +179,19 @@ class StateFixtures:
 
     async def cast_recognition(self) -> Ids:
         """Speakers are recognized, a member has a voice print, and existing transcripts were compared with it."""
+        for table in ("cast_scopes", "cast_runs"):
+            await self.accounts.connection.execute(
+                f"DELETE FROM {table} WHERE library_id = $1",  # noqa: S608 (constants)
+                self.library_id,
+            )
         await self._insert("cast_scopes", {"id": new_id()})
-        now = system_clock()
-        run = {"id": new_id(), "status": "finished", "updated_at": now, "finished_at": now}
+        now, folder_id = system_clock(), await self.folder()
+        run = {"id": new_id(), "folder_id": folder_id, "status": "finished", "updated_at": now, "finished_at": now}
         await self._insert("cast_runs", run)
         return await self.cast_appearance(embedding_status="ready", engine="wespeaker", sealed_embedding=b"sealed")
+
+    async def remove_cast_runs(self) -> None:
+        await self.accounts.connection.execute("DELETE FROM cast_runs WHERE library_id = $1", self.library_id)
 
     async def failed_export(self) -> str:
         export_id, now = new_id(), system_clock()

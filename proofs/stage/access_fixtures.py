@@ -333,7 +333,7 @@ class LibraryFactory:
             ("videos", {**video, "id": new_id()}),
             *(("folders", {**base, "id": each, "name": marker, "depth": 1}) for each in (ids["folderId"], marker)),
             ("cast_scopes", {**base, "id": new_id(), "folder_id": marker}),
-            ("cast_runs", {**base, "id": new_id(), "status": "finished", "updated_at": base["created_at"]}),
+            ("cast_runs", {**base, **_run(marker), "updated_at": base["created_at"]}),
             ("characters", {**base, "id": ids["characterId"], "name": marker}),
             ("character_images", image),
             ("brand_voices", {**base, "id": ids["brandVoiceId"], "name": marker, "guidelines": marker}),
@@ -465,7 +465,13 @@ def _segment(marker: str) -> dict[str, Any]:
 
 def _appearance(ids: Mapping[str, str], *, speaker: str) -> dict[str, Any]:
     """Columns of a speaker of the video who is a member of the cast."""
-    return {**_exclusion(ids, speaker=speaker), "source": "confirmed", "embedding_status": "none"}
+    print_made = {"embedding_status": "ready", "engine": "wespeaker", "sealed_embedding": b"sealed"}
+    return {**_exclusion(ids, speaker=speaker), "source": "confirmed", **print_made}
+
+
+def _run(folder_id: str) -> dict[str, Any]:
+    """Columns of a comparison of existing transcripts."""
+    return {"id": new_id(), "folder_id": folder_id, "status": "finished"}
 
 
 def _exclusion(ids: Mapping[str, str], *, speaker: str) -> dict[str, Any]:

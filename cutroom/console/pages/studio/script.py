@@ -20,6 +20,7 @@ from cutroom.products.transcripts.optimizing.schemas import (
 from cutroom.products.transcripts.optimizing.script import ScriptStaleReason
 
 PAGE_SEGMENTS = 100
+MAX_DIGITS = 9  # of a revision, or of the number of a segment
 _STALE = {
     ScriptStaleReason.ADDED: "New in the transcript",
     ScriptStaleReason.SOURCE_CHANGED: "The transcript has changed",
@@ -75,7 +76,7 @@ def _label(script: OptimizedTranscript) -> StateLabel:
     if not script.revision:
         return StateLabel("queued", "Not made yet")
     if script.stale_segments:
-        return StateLabel("queued", f"{script.stale_segments} outdated, of which dubs say the transcript's text")
+        return StateLabel("queued", f"{script.stale_segments} outdated: dubs say the transcript's text there")
     return StateLabel("ready", "Ready")
 
 
@@ -84,9 +85,12 @@ def stale_text(segment: OptimizedSegment) -> str:
 
 
 def _start(context: PageContext) -> int:
-    given = context.request.query_params.get("from", "0")
-    if not given.isdecimal() or len(given) > 6:
-        raise invalid_field("from", "This must be a number.")
+    return _number(context.request.query_params.get("from", "0"), "from")
+
+
+def _number(given: str, field: str) -> int:
+    if not given.isascii() or not given.isdecimal() or len(given) > MAX_DIGITS:
+        raise invalid_field(field, "This must be a number.")
     return int(given)
 
 
@@ -120,7 +124,9 @@ async def edit(context: PageContext) -> Response:
     if changes:
         try:
             async with context.call.connection.transaction():
-                patch = parse(ScriptPatch, {"revision": int(context.form.text("revision") or 0), "changes": changes})
+                patch = parse(
+                    ScriptPatch, {"revision": _number(context.form.text("revision"), "revision"), "changes": changes}
+                )
                 await context.call_operation(scripts.edit_optimized_transcript, video_id, patch)
         except CutroomError as error:
             return await _page(context, error=error_text(error), status=error.status)

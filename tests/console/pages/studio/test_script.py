@@ -55,3 +55,9 @@ async def test_a_video_without_transcript_has_no_script(browser: Browser, accoun
     video_id = await insert_video(accounts.connection, person.library_id, duration_seconds=9.0, transcript=None)
     assert "No transcript yet" in (await browser.get(f"/videos/{video_id}/script")).text
     assert (await browser.get(f"/videos/{video_id}/script?from=x")).status_code == 400
+
+
+@pytest.mark.parametrize("revision", ["", "x", "-1", "\u0661", "9" * 12])
+async def test_an_edit_needs_a_revision(browser: Browser, video_id: str, revision: str) -> None:
+    fields = {"revision": revision, "was-s1": "", "text-s1": "First."}
+    assert (await browser.post(f"/videos/{video_id}/script", fields)).status_code == 400
