@@ -870,7 +870,7 @@ class AsyncOperations:
         *,
         max_credits: Credits | None = None,
         idempotency_key: str | None = None,
-    ) -> models.DetectionQueued:
+    ) -> models.ThumbnailCreated | models.DetectionQueued:
         """From a prompt, or from the transcript and frames of the video. Three candidates are rendered. Detection
         flags are for zero-prompt thumbnails only; such requests return 202 and a packaging job.
         """
@@ -884,7 +884,7 @@ class AsyncOperations:
             idempotency_key=idempotency_key,
             keyed=True,
         )
-        return await self._transport.parsed(call, models.DetectionQueued)
+        return await self._transport.either(call, models.ThumbnailCreated, models.DetectionQueued)
 
     async def list_thumbnails(self, video_id: str) -> models.ThumbnailRequestList:
         """The 50 most recent requests, newest first."""
