@@ -1,4 +1,4 @@
-"""Receives webhooks, and refuses what is not genuine: `python webhook_receiver.py 8080`, with CUTROOM_WEBHOOK_SECRET."""
+"""Receives webhooks and refuses forged ones: `python webhook_receiver.py 8080`, with CUTROOM_WEBHOOK_SECRET set."""
 
 import os
 import sys
