@@ -72,7 +72,7 @@ def test_webhook_receiver(secret: str, status: int) -> None:
 def _status(process: "subprocess.Popen[bytes]", request: urllib.request.Request) -> int:
     while process.poll() is None:
         try:
-            with urllib.request.urlopen(request) as response:  # noqa: S310 (our own loopback)  # noqa: S310
+            with urllib.request.urlopen(request) as response:  # noqa: S310 (our own loopback)
                 return int(response.status)
         except urllib.error.HTTPError as error:
             return error.code
