@@ -12,7 +12,7 @@ import pytest
 from cutroom_client import Cutroom, webhooks
 
 from dev.environment import PROJECT
-from dev.server import Server, free_port
+from dev.server import free_port
 
 EXAMPLES = PROJECT / "clients" / "python" / "examples"
 GUIDE = PROJECT / "docs" / "python-client.md"
@@ -81,8 +81,7 @@ def _status(process: "subprocess.Popen[bytes]", request: urllib.request.Request)
     raise AssertionError("the receiver ended")
 
 
-def test_client_needs_only_its_dependencies(api_process: Server) -> None:
+def test_client_needs_only_its_dependencies() -> None:
     program = "import sys, cutroom_client; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
-    assert api_process.url
-    assert not {"cutroom", "typer", "rich", "keyring", "mcp"} & set(loaded)
+    assert not {"cutroom", "typer", "keyring", "mcp"} & set(loaded)  # httpx imports rich where it is installed
