@@ -66,12 +66,13 @@ class Operation:
 
     @property
     def responses(self) -> dict[str, Schema]:
-        """The schema of a success by media type."""
-        found: dict[str, Schema] = {}
+        """The schema of a success by media type; statuses with different schemas make a union."""
+        found: dict[str, list[Schema]] = {}
         for status, response in self.schema["responses"].items():
             if status.startswith("2"):
-                found |= {kind: each["schema"] for kind, each in response.get("content", {}).items()}
-        return found
+                for kind, each in response.get("content", {}).items():
+                    found.setdefault(kind, []).append(each["schema"])
+        return {kind: {"anyOf": schemas} for kind, schemas in found.items()}
 
 
 def operations(document: Schema) -> list[Operation]:

@@ -81,6 +81,7 @@ async def cover(stage: Stage, driver: Driver) -> Coverage:
         elif response.status != 200:
             missing[each.id] = response.text
     reached = frozenset(driven.reached) & {each.id for each in every}
+    missing |= {each.id: "not sent" for each in every if each.id not in reached and each.id not in missing}
     return Coverage(reached, missing, len(every))
 
 

@@ -80,7 +80,10 @@ JobType: TypeAlias = (
 )
 
 
-LineStaleReason: TypeAlias = Literal["edited", "sourceChanged", "added", "removed"] | str
+LineStaleReason: TypeAlias = Literal["edited", "sourceChanged", "added", "removed", "cut", "captionsChanged"] | str
+
+
+ModelAnswer: TypeAlias = Literal["none", "pending", "late", "ready", "failed"] | str
 
 
 OverwriteMode: TypeAlias = Literal["fill-if-empty", "always", "never"] | str
@@ -119,9 +122,6 @@ StaleKind: TypeAlias = (
 StaleReason: TypeAlias = Literal["sourceChanged", "timesChanged", "speakerChanged", "added", "removed"] | str
 
 
-SubtitleFormat: TypeAlias = Literal["srt", "vtt", "ttml"] | str
-
-
 SuggestionKind: TypeAlias = Literal["filler", "repeat"] | str
 
 
@@ -157,6 +157,9 @@ TitleStyle: TypeAlias = Literal["funny", "scary", "informational", "mysterious",
 
 
 TranslationSource: TypeAlias = Literal["machine", "captions"] | str
+
+
+WordingOrigin: TypeAlias = Literal["translation", "rules", "model"] | str
 
 
 class AcceptOperation(Model):
@@ -317,16 +320,18 @@ class CaptionEdit(Model):
 
 
 class CaptionImport(Model):
-    """Translated subtitles that people have written or corrected elsewhere."""
+    """Translated subtitles, or a script of captions that exist, that people have written or corrected
+    elsewhere.
+    """
 
+    format: ImportFormat
+    """`text` is plain text without times, such as a script."""
+    content: str
+    """The content of the file."""
     revision: int
     """The revision of the captions to change, or 0 if there are none in this language yet. If there is a newer
     one, this is a conflict.
     """
-    format: SubtitleFormat
-    """The format of the file."""
-    content: str
-    """The content of the file."""
 
 
 class CaptionImportResult(Model):
@@ -345,7 +350,7 @@ class CaptionImportResult(Model):
     empty_segments: int
     """The number of segments that have none, and keep what they had."""
     unplaced_cues: int
-    """The number of cues at times when the transcript has no segment; they are left out."""
+    """The number of cues or paragraphs that belong to no segment; they are left out."""
 
 
 class CaptionJobs(Model):
@@ -477,6 +482,23 @@ class CastRecognition(Model):
     """In all videos of the library."""
     folder_ids: list[str] | None = None
     """In videos of these folders and of the folders inside them."""
+
+
+class CastRecognitionRun(Model):
+    """A comparison of existing transcripts with the cast, and how far it is."""
+
+    id: str
+    status: Literal["running", "finished"] | str
+    videos_compared: int
+    """Videos in which all speakers were compared."""
+    videos_failed: int
+    """Videos whose speakers could not be compared."""
+    speakers_recognized: int
+    """Speakers who were given the name of a member."""
+    created_at: datetime
+    folder_id: str | None = None
+    """Whose videos are compared; all if it is absent."""
+    finished_at: datetime | None = None
 
 
 class CastRecognitionState(Model):
@@ -1487,6 +1509,8 @@ class LineWording(Model):
     text: str
     seconds: float
     """About how long the voice speaks."""
+    origin: WordingOrigin
+    """Whether it was made with the dub, by rules, or by the model."""
 
 
 class LineWordings(Model):
@@ -1498,8 +1522,14 @@ class LineWordings(Model):
     seconds: float
     """About how long the voice speaks the text."""
     fit: DubLineFit
+    model: ModelAnswer
+    """Whether the language model has answered: `none` if it was not asked, `late` if it takes more than 30
+    seconds. The other wordings are there in any case.
+    """
     wordings: list[LineWording]
     """The longest one first; empty if there is none."""
+    id: str | None = None
+    """Get the wordings by it while `model` is `pending`; omitted without a model."""
 
 
 class LoggedAttempt(Model):
@@ -1563,6 +1593,13 @@ class NewCastMember(Model):
     """By language, the voice that speaks for the member in dubs: the id of a stock voice, or of a clone, which
     premium dubs use.
     """
+
+
+class NewCastRecognitionRun(Model):
+    """Which existing transcripts to compare with the cast."""
+
+    folder_id: str | None = None
+    """Compares videos of this folder and of the folders inside it; all videos if it is absent."""
 
 
 class NewClips(Model):
@@ -2747,7 +2784,7 @@ class Subtitles(Model):
     status: Literal["ready", "processing"] | str
     video_id: str
     language: str | None = None
-    format: Literal["srt", "vtt"] | str | None = None
+    format: Literal["srt", "vtt", "ttml", "text"] | str | None = None
     quality: Quality | None = None
     """The class of the translation; omitted for the language of the video."""
     download_url: str | None = None
@@ -2969,14 +3006,14 @@ class TranscriptEditList(Model):
 
 
 class TranscriptImport(Model):
-    """A text that people have corrected or written elsewhere."""
+    """A text that becomes the transcript."""
 
-    revision: int
-    """The revision to change. If there is a newer one, this is a conflict."""
     format: ImportFormat
     """`text` is plain text without times, such as a script."""
     content: str
     """The content of the file."""
+    revision: int
+    """The revision to change. If there is a newer one, this is a conflict."""
 
 
 class TranscriptRevision(Model):

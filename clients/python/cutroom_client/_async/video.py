@@ -141,7 +141,7 @@ class AsyncVideoHandle:
     async def package(
         self,
         *,
-        title: str | None = "catchy",
+        title: str | None = "informational",
         description: str | None = None,
         max_credits: Credits | None = None,
         **options: Any,  # noqa: ANN401

@@ -258,7 +258,7 @@ class Operations:
         return self._transport.parsed(call, models.TranscriptChange)
 
     def get_subtitles(
-        self, video_id: str, lang: str, *, format: Literal["srt", "vtt"] | str | None = None
+        self, video_id: str, lang: str, *, format: Literal["srt", "vtt", "ttml", "text"] | str | None = None
     ) -> models.Subtitles:
         """Returns a temporary URL of a subtitle file in one language."""
         call = Call("getSubtitles", "GET", path("/v1/videos/{}/subtitles/{}", video_id, lang), query={"format": format})
@@ -423,7 +423,7 @@ class Operations:
 
     def delete_cast_appearance(self, member_id: str, video_id: str, speaker_id: str) -> None:
         """Says that the speaker is not this member, and erases the voice print that was made from it. The name of
-        the speaker in the transcript stays.
+        the speaker in the transcript stays. A comparison of existing transcripts does not add it again.
         """
         call = Call(
             "deleteCastAppearance",
@@ -431,6 +431,29 @@ class Operations:
             path("/v1/cast/members/{}/videos/{}/speakers/{}", member_id, video_id, speaker_id),
         )
         self._transport.nothing(call)
+
+    def run_cast_recognition(
+        self, body: models.NewCastRecognitionRun | Mapping[str, Any], *, idempotency_key: str | None = None
+    ) -> models.CastRecognitionRun:
+        """Compares the speakers of existing transcripts with the voice prints of the cast, in the background. Only
+        videos in which speakers are recognized are compared. Speakers who are a member already stay as they are,
+        and so do their names and those that people have set. If the same videos are being compared, that comparison
+        is returned.
+        """
+        call = Call(
+            "runCastRecognition",
+            "POST",
+            "/v1/cast/recognition/run",
+            body=body,
+            idempotency_key=idempotency_key,
+            keyed=True,
+        )
+        return self._transport.parsed(call, models.CastRecognitionRun)
+
+    def get_cast_recognition_run(self) -> models.CastRecognitionRun:
+        """Returns how far the latest comparison of existing transcripts with the cast is."""
+        call = Call("getCastRecognitionRun", "GET", "/v1/cast/recognition/run")
+        return self._transport.parsed(call, models.CastRecognitionRun)
 
     def optimize_transcript(
         self, video_id: str, body: models.OptimizationRequest | Mapping[str, Any], *, idempotency_key: str | None = None
@@ -633,30 +656,6 @@ class Operations:
         )
         return self._transport.parsed(call, models.DubSegmentsChange)
 
-    def list_segment_wordings(
-        self,
-        video_id: str,
-        lang: str,
-        segment_id: str,
-        body: models.WordingsRequest | Mapping[str, Any],
-        *,
-        product: models.DubProduct | None = None,
-        idempotency_key: str | None = None,
-    ) -> models.LineWordings:
-        """Returns up to three wordings that are shorter than the text and fit the time of the line. Nothing is
-        changed. Fillers and redundant words are left out; names, numbers, negations and terms of the glossary stay.
-        """
-        call = Call(
-            "listSegmentWordings",
-            "POST",
-            path("/v1/videos/{}/dubs/{}/segments/{}/wordings", video_id, lang, segment_id),
-            body=body,
-            query={"product": product},
-            idempotency_key=idempotency_key,
-            keyed=True,
-        )
-        return self._transport.parsed(call, models.LineWordings)
-
     def quote_regeneration(
         self,
         video_id: str,
@@ -704,6 +703,44 @@ class Operations:
             keyed=True,
         )
         return self._transport.parsed(call, models.LineRegeneration)
+
+    def list_segment_wordings(
+        self,
+        video_id: str,
+        lang: str,
+        segment_id: str,
+        body: models.WordingsRequest | Mapping[str, Any],
+        *,
+        product: models.DubProduct | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.LineWordings:
+        """Returns up to three wordings that are shorter than the text and fit the time of the line. Nothing is
+        changed. Fillers and redundant words are left out; names, numbers, negations and terms of the glossary stay.
+        If a language model is configured, it is asked as well: while `model` is `pending`, get the wordings by
+        their `id`. Callers who may not edit get the wordings without the model.
+        """
+        call = Call(
+            "listSegmentWordings",
+            "POST",
+            path("/v1/videos/{}/dubs/{}/segments/{}/wordings", video_id, lang, segment_id),
+            body=body,
+            query={"product": product},
+            idempotency_key=idempotency_key,
+            keyed=True,
+        )
+        return self._transport.parsed(call, models.LineWordings)
+
+    def get_segment_wordings(
+        self, video_id: str, lang: str, segment_id: str, wordings_id: str, *, product: models.DubProduct | None = None
+    ) -> models.LineWordings:
+        """Returns the wordings, with those of the model once it has answered. After 24 hours they are not found."""
+        call = Call(
+            "getSegmentWordings",
+            "GET",
+            path("/v1/videos/{}/dubs/{}/segments/{}/wordings/{}", video_id, lang, segment_id, wordings_id),
+            query={"product": product},
+        )
+        return self._transport.parsed(call, models.LineWordings)
 
     def preview_segment(
         self,
@@ -870,7 +907,7 @@ class Operations:
         *,
         max_credits: Credits | None = None,
         idempotency_key: str | None = None,
-    ) -> models.DetectionQueued:
+    ) -> models.ThumbnailCreated | models.DetectionQueued:
         """From a prompt, or from the transcript and frames of the video. Three candidates are rendered. Detection
         flags are for zero-prompt thumbnails only; such requests return 202 and a packaging job.
         """
@@ -884,7 +921,7 @@ class Operations:
             idempotency_key=idempotency_key,
             keyed=True,
         )
-        return self._transport.parsed(call, models.DetectionQueued)
+        return self._transport.either(call, models.ThumbnailCreated, models.DetectionQueued)
 
     def list_thumbnails(self, video_id: str) -> models.ThumbnailRequestList:
         """The 50 most recent requests, newest first."""

@@ -143,7 +143,7 @@ class VideoHandle:
     def package(
         self,
         *,
-        title: str | None = "catchy",
+        title: str | None = "informational",
         description: str | None = None,
         max_credits: Credits | None = None,
         **options: Any,  # noqa: ANN401

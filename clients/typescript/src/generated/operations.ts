@@ -335,6 +335,9 @@ export interface GetCastMemberInput extends CallOptions {
 export interface GetCastRecognitionInput extends CallOptions {
 }
 
+export interface GetCastRecognitionRunInput extends CallOptions {
+}
+
 export interface GetCharacterInput extends CallOptions {
   /** The character's id. */
   characterId: string;
@@ -443,6 +446,19 @@ export interface GetSegmentPreviewInput extends CallOptions {
   product?: schemas.DubProduct;
 }
 
+export interface GetSegmentWordingsInput extends CallOptions {
+  /** The video's id. */
+  videoId: string;
+  /** The language of the dub. */
+  lang: string;
+  /** The id of the line. */
+  segmentId: string;
+  /** The id of the wordings. */
+  wordingsId: string;
+  /** `plus` or `premium`. */
+  product?: schemas.DubProduct;
+}
+
 export interface GetShortsInput extends CallOptions {
   /** The request's id. */
   shortsRequestId: string;
@@ -458,8 +474,8 @@ export interface GetSubtitlesInput extends CallOptions {
   videoId: string;
   /** The language of the transcript or of translated captions. */
   lang: string;
-  /** SubRip or WebVTT. */
-  format?: "srt" | "vtt";
+  /** SubRip, WebVTT, TTML (IMSC 1.1 Text Profile), or a plain script with the names of speakers. */
+  format?: "srt" | "vtt" | "ttml" | "text";
 }
 
 export interface GetThumbnailInput extends CallOptions {
@@ -833,6 +849,10 @@ export interface RotateWebhookSecretInput extends KeyedOptions {
   /** The endpoint's id. */
   endpointId: string;
   body: schemas.SecretRotation;
+}
+
+export interface RunCastRecognitionInput extends KeyedOptions {
+  body: schemas.NewCastRecognitionRun;
 }
 
 export interface SearchVoicesInput extends CallOptions {
@@ -1559,6 +1579,17 @@ export const OPERATIONS = {
     queryParameters: [],
     headerParameters: [],
   },
+  getCastRecognitionRun: {
+    name: "getCastRecognitionRun",
+    method: "GET",
+    path: "/v1/cast/recognition/run",
+    takesBody: false,
+    keyed: false,
+    replayable: true,
+    pathParameters: [],
+    queryParameters: [],
+    headerParameters: [],
+  },
   getCharacter: {
     name: "getCharacter",
     method: "GET",
@@ -1776,6 +1807,17 @@ export const OPERATIONS = {
     keyed: false,
     replayable: true,
     pathParameters: [["videoId", "videoId"], ["lang", "lang"], ["segmentId", "segmentId"], ["previewId", "previewId"]],
+    queryParameters: [["product", "product"]],
+    headerParameters: [],
+  },
+  getSegmentWordings: {
+    name: "getSegmentWordings",
+    method: "GET",
+    path: "/v1/videos/{videoId}/dubs/{lang}/segments/{segmentId}/wordings/{wordingsId}",
+    takesBody: false,
+    keyed: false,
+    replayable: true,
+    pathParameters: [["videoId", "videoId"], ["lang", "lang"], ["segmentId", "segmentId"], ["wordingsId", "wordingsId"]],
     queryParameters: [["product", "product"]],
     headerParameters: [],
   },
@@ -2406,6 +2448,17 @@ export const OPERATIONS = {
     queryParameters: [],
     headerParameters: [],
   },
+  runCastRecognition: {
+    name: "runCastRecognition",
+    method: "POST",
+    path: "/v1/cast/recognition/run",
+    takesBody: true,
+    keyed: true,
+    replayable: true,
+    pathParameters: [],
+    queryParameters: [],
+    headerParameters: [],
+  },
   searchVoices: {
     name: "searchVoices",
     method: "GET",
@@ -2917,7 +2970,7 @@ export abstract class Operations {
    *
    * Says that the speaker is not this member, and erases the voice print that was made from it.
    *
-   * The name of the speaker in the transcript stays.
+   * The name of the speaker in the transcript stays. A comparison of existing transcripts does not add it again.
    *
    * `DELETE /v1/cast/members/{memberId}/videos/{videoId}/speakers/{speakerId}`
    */
@@ -3279,6 +3332,17 @@ export abstract class Operations {
   }
 
   /**
+   * Get the latest comparison with the cast
+   *
+   * Returns how far the latest comparison of existing transcripts with the cast is.
+   *
+   * `GET /v1/cast/recognition/run`
+   */
+  getCastRecognitionRun(input: GetCastRecognitionRunInput = {}): Promise<schemas.CastRecognitionRun> {
+    return this.call(OPERATIONS.getCastRecognitionRun, input);
+  }
+
+  /**
    * Get a character
    *
    * Retrieves a character with its reference images.
@@ -3501,6 +3565,17 @@ export abstract class Operations {
    */
   getSegmentPreview(input: GetSegmentPreviewInput): Promise<schemas.LinePreview> {
     return this.call(OPERATIONS.getSegmentPreview, input);
+  }
+
+  /**
+   * Get shorter wordings of a line
+   *
+   * Returns the wordings, with those of the model once it has answered. After 24 hours they are not found.
+   *
+   * `GET /v1/videos/{videoId}/dubs/{lang}/segments/{segmentId}/wordings/{wordingsId}`
+   */
+  getSegmentWordings(input: GetSegmentWordingsInput): Promise<schemas.LineWordings> {
+    return this.call(OPERATIONS.getSegmentWordings, input);
   }
 
   /**
@@ -3833,7 +3908,9 @@ export abstract class Operations {
    *
    * Returns up to three wordings that are shorter than the text and fit the time of the line. Nothing is changed.
    *
-   * Fillers and redundant words are left out; names, numbers, negations and terms of the glossary stay.
+   * Fillers and redundant words are left out; names, numbers, negations and terms of the glossary stay. If a language
+   * model is configured, it is asked as well: while `model` is `pending`, get the wordings by their `id`. Callers who
+   * may not edit get the wordings without the model.
    *
    * `POST /v1/videos/{videoId}/dubs/{lang}/segments/{segmentId}/wordings`
    */
@@ -4180,6 +4257,21 @@ export abstract class Operations {
    */
   rotateWebhookSecret(input: RotateWebhookSecretInput): Promise<schemas.RotatedWebhookSecret> {
     return this.call(OPERATIONS.rotateWebhookSecret, input);
+  }
+
+  /**
+   * Compare existing transcripts with the cast
+   *
+   * Compares the speakers of existing transcripts with the voice prints of the cast, in the background.
+   *
+   * Only videos in which speakers are recognized are compared. Speakers who are a member already stay as they are, and
+   * so do their names and those that people have set. If the same videos are being compared, that comparison is
+   * returned.
+   *
+   * `POST /v1/cast/recognition/run`
+   */
+  runCastRecognition(input: RunCastRecognitionInput): Promise<schemas.CastRecognitionRun> {
+    return this.call(OPERATIONS.runCastRecognition, input);
   }
 
   /**

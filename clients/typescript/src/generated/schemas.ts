@@ -157,14 +157,14 @@ export interface CaptionEdit {
   operations: (SetTextOperation | AcceptOperation | ResetOperation | UndoOperation)[];
 }
 
-/** Translated subtitles that people have written or corrected elsewhere. */
+/** Translated subtitles, or a script of captions that exist, that people have written or corrected elsewhere. */
 export interface CaptionImport {
-  /** The revision of the captions to change, or 0 if there are none in this language yet. If there is a newer one, this is a conflict. */
-  revision: number;
-  /** The format of the file. */
-  format: SubtitleFormat;
+  /** `text` is plain text without times, such as a script. */
+  format: ImportFormat;
   /** The content of the file. */
   content: string;
+  /** The revision of the captions to change, or 0 if there are none in this language yet. If there is a newer one, this is a conflict. */
+  revision: number;
 }
 
 /** The revision that an import made, what it changed, and what has found no place. */
@@ -181,7 +181,7 @@ export interface CaptionImportResult {
   placedSegments: number;
   /** The number of segments that have none, and keep what they had. */
   emptySegments: number;
-  /** The number of cues at times when the transcript has no segment; they are left out. */
+  /** The number of cues or paragraphs that belong to no segment; they are left out. */
   unplacedCues: number;
 }
 
@@ -306,6 +306,22 @@ export interface CastRecognition {
   recognizeSpeakers: boolean;
   /** In videos of these folders and of the folders inside them. */
   folderIds?: string[] | null;
+}
+
+/** A comparison of existing transcripts with the cast, and how far it is. */
+export interface CastRecognitionRun {
+  id: string;
+  status: "running" | "finished";
+  /** Whose videos are compared; all if it is absent. */
+  folderId?: string;
+  /** Videos in which all speakers were compared. */
+  videosCompared: number;
+  /** Videos whose speakers could not be compared. */
+  videosFailed: number;
+  /** Speakers who were given the name of a member. */
+  speakersRecognized: number;
+  createdAt: string;
+  finishedAt?: string;
 }
 
 /** Where speakers are recognized by their voices. */
@@ -1205,23 +1221,29 @@ export interface LineRegenerationQuote {
 }
 
 /** Why a line has to be made again. */
-export type LineStaleReason = "edited" | "sourceChanged" | "added" | "removed";
+export type LineStaleReason = "edited" | "sourceChanged" | "added" | "removed" | "cut" | "captionsChanged";
 
 /** A shorter wording. */
 export interface LineWording {
   text: string;
   /** About how long the voice speaks. */
   seconds: number;
+  /** Whether it was made with the dub, by rules, or by the model. */
+  origin: WordingOrigin;
 }
 
 /** Shorter wordings of a line that fit its time. */
 export interface LineWordings {
+  /** Get the wordings by it while `model` is `pending`; omitted without a model. */
+  id?: string;
   segmentId: string;
   /** The text that they shorten. */
   text: string;
   /** About how long the voice speaks the text. */
   seconds: number;
   fit: DubLineFit;
+  /** Whether the language model has answered: `none` if it was not asked, `late` if it takes more than 30 seconds. The other wordings are there in any case. */
+  model: ModelAnswer;
   /** The longest one first; empty if there is none. */
   wordings: LineWording[];
 }
@@ -1254,6 +1276,9 @@ export interface MergeSpeakersOperation {
   into: string;
 }
 
+/** Whether wordings of a language model are among those of a response. */
+export type ModelAnswer = "none" | "pending" | "late" | "ready" | "failed";
+
 /** A model that requests can name. */
 export interface ModelCapability {
   id: string;
@@ -1279,6 +1304,12 @@ export interface NewCastMember {
   folderId?: string | null;
   /** By language, the voice that speaks for the member in dubs: the id of a stock voice, or of a clone, which premium dubs use. */
   voices?: Record<string, string> | null;
+}
+
+/** Which existing transcripts to compare with the cast. */
+export interface NewCastRecognitionRun {
+  /** Compares videos of this folder and of the folders inside it; all videos if it is absent. */
+  folderId?: string | null;
 }
 
 /** Landscape excerpts of 5 to 25 minutes. */
@@ -2332,15 +2363,12 @@ export interface StoredAmount {
   bytes?: number;
 }
 
-/** Formats of subtitle files. */
-export type SubtitleFormat = "srt" | "vtt" | "ttml";
-
 /** A subtitle file, or its processing status. */
 export interface Subtitles {
   status: "ready" | "processing";
   videoId: string;
   language?: string;
-  format?: "srt" | "vtt";
+  format?: "srt" | "vtt" | "ttml" | "text";
   /** The class of the translation; omitted for the language of the video. */
   quality?: Quality;
   /** A URL of the file, valid for one hour, saved as `title-language.srt`. */
@@ -2552,14 +2580,14 @@ export interface TranscriptEditList {
   file?: EditorFile;
 }
 
-/** A text that people have corrected or written elsewhere. */
+/** A text that becomes the transcript. */
 export interface TranscriptImport {
-  /** The revision to change. If there is a newer one, this is a conflict. */
-  revision: number;
   /** `text` is plain text without times, such as a script. */
   format: ImportFormat;
   /** The content of the file. */
   content: string;
+  /** The revision to change. If there is a newer one, this is a conflict. */
+  revision: number;
 }
 
 /** A change of a transcript. */
@@ -2824,6 +2852,9 @@ export interface WebhookEndpointPatch {
   /** false stops deliveries, true resumes them with later events. */
   enabled?: boolean;
 }
+
+/** Where a shorter wording comes from. */
+export type WordingOrigin = "translation" | "rules" | "model";
 
 /** The text to shorten. */
 export interface WordingsRequest {
