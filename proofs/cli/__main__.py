@@ -27,7 +27,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
         async with open_command_stage(folder) as stage:
             shell = Shell(stage.environment, folder, [stage.stage.key.secret])
             try:
-                start_seconds, kills = await _prove(shell, stage, short=short)
+                start_seconds, kills = await _prove(report, shell, stage, short=short)
             except BaseException:
                 _note(report, shell)
                 raise
@@ -57,7 +57,7 @@ async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form 
     )
 
 
-async def _prove(shell: Shell, stage: CommandStage, *, short: bool) -> tuple[float, int]:
+async def _prove(report: Report, shell: Shell, stage: CommandStage, *, short: bool) -> tuple[float, int]:
     """Returns the CPU time until help is shown, and how many runs of a batch were killed."""
     start_seconds = await prove_help(shell)
     await prove_completion(shell)
