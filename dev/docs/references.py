@@ -25,7 +25,7 @@ from cutroom.web.openapi import document
 from dev.environment import PROJECT
 
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "deploy/**/*.md")
-SOURCES = ("cutroom", "dev", "deploy", "proofs", ".ci", "justfile", "compose.yaml", "Dockerfile")
+SOURCES = ("cutroom", "clients", "dev", "deploy", "proofs", ".ci", "justfile", "compose.yaml", "Dockerfile")
 SETTING = re.compile(r"\bCUTROOM_[A-Z0-9]+(?:_[A-Z0-9]+)*\b")
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)", re.MULTILINE)
 INLINE_COMMAND = re.compile(r"`((?:just|cutroom-server|python -m) [^`\n]+)`")
