@@ -10,8 +10,9 @@ from cutroom.errors import Code
 from dev.environment import PROJECT
 from proofs.clients.coverage import cover
 from proofs.clients.drivers import Kind, driver, kinds
+from proofs.clients.fault_proxy import FaultProxy, fault_proxy
 from proofs.clients.traffic import duplicates, send_traffic, spend
-from proofs.clients.uploads import kill_uploads
+from proofs.clients.uploads import KilledUploads, kill_uploads
 from proofs.contract.stage import OWNER, Stage, open_stage
 from proofs.stage.report import Report, prove
 
@@ -36,20 +37,23 @@ SHORT = Form(calls=120, files=1, megabytes=16, kills=2)
 
 async def proof(report: Report, short: bool) -> None:  # noqa: FBT001 (the form of every proof)
     form = SHORT if short else LONG
-    async with open_stage("proof_clients") as stage:
+    async with (
+        fault_proxy(0, seed=0, faulty=False) as proxy,
+        open_stage("proof_clients", public_url=f"http://127.0.0.1:{proxy.port}") as stage,
+    ):
+        proxy.upstream_port = port_of(stage)
         for kind in kinds():
             with TemporaryDirectory(prefix="cutroom-clients-") as folder, report.timed(kind.name):
-                await _prove_client(report, stage, kind, Path(folder), form)
+                await _prove_client(report, stage, kind, proxy, Path(folder), form)
     lines = len(code_lines(RECIPE.read_text(encoding="utf-8")))
     report.claim("lines from an upload to a dub", expected=f"<= {MAX_LINES}", measured=lines, holds=lines <= MAX_LINES)
     report.figures(lines_upload_to_dub=lines)
 
 
-async def _prove_client(report: Report, stage: Stage, kind: Kind, folder: Path, form: Form) -> None:
+async def _prove_client(report: Report, stage: Stage, kind: Kind, proxy: FaultProxy, folder: Path, form: Form) -> None:
     name, prefix = kind.name, "" if kind.name == "python" else f"{kind.name}_"
     key = stage.callers[OWNER].headers["Authorization"].split()[1]
-    port = int(stage.url.rpartition(":")[2])
-    async with driver(kind, port, key, folder / "state") as client:
+    async with driver(kind, port_of(stage), key, folder / "state") as client:
         coverage = await cover(stage, client)
         overspent, limited = await spend(stage, client)
         classes = (await client.ask({"errors": True}))["result"]
@@ -74,13 +78,16 @@ async def _prove_client(report: Report, stage: Stage, kind: Kind, folder: Path, 
         }
     )
     await _prove_traffic(report, stage, kind, folder, form)
-    await _prove_uploads(report, stage, kind, folder, form)
+    uploads = await kill_uploads(
+        stage, kind, proxy, folder, files=form.files, megabytes=form.megabytes, kills=form.kills
+    )
+    _prove_uploads(report, kind, uploads, form)
 
 
 async def _prove_traffic(report: Report, stage: Stage, kind: Kind, folder: Path, form: Form) -> None:
     name, prefix = kind.name, "" if kind.name == "python" else f"{kind.name}_"
     traffic = await send_traffic(stage, kind, folder / "state", calls=form.calls)
-    twice, lost = await duplicates(stage, traffic.created)
+    twice, lost = await duplicates(stage, kind, traffic.created)
     faults = traffic.attempts - traffic.faults.get("none", 0)  # type: ignore[call-overload]
     report.claim(
         f"{name}: calls through the proxy",
@@ -106,9 +113,8 @@ async def _prove_traffic(report: Report, stage: Stage, kind: Kind, folder: Path,
     )
 
 
-async def _prove_uploads(report: Report, stage: Stage, kind: Kind, folder: Path, form: Form) -> None:
+def _prove_uploads(report: Report, kind: Kind, uploads: KilledUploads, form: Form) -> None:
     name, prefix = kind.name, "" if kind.name == "python" else f"{kind.name}_"
-    uploads = await kill_uploads(stage, kind, folder, files=form.files, megabytes=form.megabytes, kills=form.kills)
     share, planned = round(uploads.resent_share, 4), form.files * form.kills
     report.claim(
         f"{name}: uploads killed with SIGKILL",
@@ -126,6 +132,10 @@ async def _prove_uploads(report: Report, stage: Stage, kind: Kind, folder: Path,
         f"{name}: bytes sent again", expected=f"<= {MAX_RESENT}", measured=share, holds=0 <= share <= MAX_RESENT
     )
     report.figures(**{f"{prefix}bytes_resent_share": share, f"{prefix}uploads_killed": uploads.kills})
+
+
+def port_of(stage: Stage) -> int:
+    return int(stage.url.rpartition(":")[2])
 
 
 def code_lines(source: str) -> list[str]:

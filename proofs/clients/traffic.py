@@ -83,16 +83,17 @@ def _record(
     traffic.failed += not response["ok"]
 
 
-async def duplicates(stage: Stage, created: set[str]) -> tuple[int, int]:
-    """How many names exist twice, and how many that were reported as created do not exist."""
+async def duplicates(stage: Stage, kind: Kind, created: set[str]) -> tuple[int, int]:
+    """How many names of this client exist twice, and how many that were reported as created do not exist."""
     library = stage.callers[OWNER].ids["libraryId"]
     found: Counter[str] = Counter()
     for table, column in (("videos", "title"), ("folders", "name")):
         rows = await stage.accounts.connection.fetch(
-            f"SELECT {column} AS name FROM {table} WHERE library_id = $1",  # noqa: S608 (constants)
+            f"SELECT {column} AS name FROM {table} WHERE library_id = $1 AND {column} LIKE $2",  # noqa: S608 (constants)
             library,
+            f"{kind.name}-%",
         )
-        found.update(row["name"] for row in rows if row["name"] is not None)
+        found.update(row["name"] for row in rows)
     return sum(count > 1 for count in found.values()), len(created - found.keys())
 
 

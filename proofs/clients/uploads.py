@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proofs.clients.drivers import Kind, driver
-from proofs.clients.fault_proxy import FaultProxy, fault_proxy
+from proofs.clients.fault_proxy import FaultProxy
 from proofs.contract.stage import OWNER, Stage
 
 CHUNK_BYTES = 1024 * 1024
@@ -30,22 +30,22 @@ class KilledUploads:
 
 
 async def kill_uploads(
-    stage: Stage, kind: Kind, folder: Path, *, files: int, megabytes: int, kills: int
+    stage: Stage, kind: Kind, proxy: FaultProxy, folder: Path, *, files: int, megabytes: int, kills: int
 ) -> KilledUploads:
     """Each file is uploaded once, by as many processes as there are kills, and one."""
-    port, key = int(stage.url.rpartition(":")[2]), stage.callers[OWNER].headers["Authorization"].split()[1]
+    key = stage.callers[OWNER].headers["Authorization"].split()[1]
+    proxy.upload_bytes_per_second = BYTES_PER_SECOND
     sent = done = stored = 0
     for number in range(files):
         file = folder / f"{kind.name}-killed-{number}.mp4"
         file.write_bytes(os.urandom(megabytes * 1024 * 1024))
         size = file.stat().st_size
-        async with fault_proxy(port, number, faulty=False) as proxy:
-            proxy.upload_bytes_per_second = BYTES_PER_SECOND
-            for kill in range(kills):
-                done += await _killed(kind, proxy, key, folder, file, until=(kill + 1) * size // (kills + 1))
-            async with driver(kind, proxy.port, key, folder / "state") as client:
-                response = await client.ask({"upload": str(file), "chunkBytes": CHUNK_BYTES})
-            sent += proxy.uploaded
+        proxy.uploaded = 0
+        for kill in range(kills):
+            done += await _killed(kind, proxy, key, folder, file, until=(kill + 1) * size // (kills + 1))
+        async with driver(kind, proxy.port, key, folder / "state") as client:
+            response = await client.ask({"upload": str(file), "chunkBytes": CHUNK_BYTES})
+        sent += proxy.uploaded
         stored += response["ok"] and await _received(stage, response["result"]["videoId"])
     videos = await stage.accounts.connection.fetchval(
         "SELECT count(*) FROM videos WHERE title LIKE $1", f"{kind.name}-killed-%"

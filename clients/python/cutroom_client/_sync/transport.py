@@ -132,7 +132,8 @@ class Transport:
         try:
             return shape.validate_json(response.content)
         except ValidationError as error:
-            message = f"{call.operation}: the response is not what this version of the client expects"
+            problems = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:3])
+            message = f"{call.operation}: the response is not what this version of the client expects ({problems})"
             raise UnexpectedResponseError(message) from error
 
     def _request(self, call: Call) -> RequestBuilder:
