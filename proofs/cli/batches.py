@@ -1,6 +1,7 @@
 """Batches that are killed with SIGKILL again and again: nothing is made or paid twice."""
 
 import asyncio
+import fcntl
 import signal
 from pathlib import Path
 
@@ -44,11 +45,11 @@ async def prove_batch(shell: Shell, stage: CommandStage, *, count: int) -> int:
         kills += ran.code == -signal.SIGKILL
     with journal.open("a") as file:
         file.write('{"item": "torn')
-    running = shell.start(*command)
-    await running.until("sending" if not _records(journal, '"event": "done"') else "")
-    again = await shell.run(*command, code=6)
-    shell.expect("one run at a time", found=again.error["code"], expected="RUNNING")
-    done = shell.judge(await asyncio.to_thread(running.wait), code=0)
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)  # as another run has it
+        again = await shell.run(*command, code=6)
+        shell.expect("one run at a time", found=again.error["code"], expected="RUNNING")
+    done = await shell.run(*command)
     videos = {each["videoId"] for each in done.document["items"] if each["status"] == "done"}
     shell.expect("all are done", found=len(videos), expected=count)
     after = await _counts(stage)

@@ -2,6 +2,7 @@
 
 import asyncio
 import subprocess
+from collections.abc import Mapping, Sequence
 
 from cutroom_client.cli.main import COMMANDS
 
@@ -51,22 +52,20 @@ async def prove_completion(shell: Shell) -> None:
     await shell.run("completion", "tcsh", code=2)
     await shell.run("completion", "bash", "--help")
     for words, position, expected in (("cutroom th", 1, ["thumbnails"]), ("cutroom dub --prem", 2, ["--premium"])):
-        script = _BASH.format(program=CUTROOM, words=words, position=position)
-        found = await asyncio.to_thread(
-            subprocess.run,
-            ["bash", "-c", script],
-            env=dict(shell.environment),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        shell.expect(f"bash completes {words!r}", found=found.stdout.split(), expected=expected)
+        line = _BASH.format(program=CUTROOM, words=words, position=position)
+        shown = await asyncio.to_thread(_output, ["bash", "-c", line], shell.environment)
+        found = shown.split()
+        shell.expect(f"bash completes {words!r}", found=found, expected=expected)
     # What the scripts of zsh and fish ask the program; the shells themselves are not needed for it.
     zsh = {"_CUTROOM_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "cutroom whoa"}
-    shell.expect("zsh completes whoami", found="whoami" in (await shell.run(**zsh)).out)
+    shell.expect("zsh completes whoami", found="whoami" in (await shell.run(environment=zsh)).out)
     fish = {
         "_CUTROOM_COMPLETE": "complete_fish",
         "_TYPER_COMPLETE_FISH_ACTION": "get-args",
         "_TYPER_COMPLETE_ARGS": "cutroom videos res",
     }
-    shell.expect("fish completes restore", found="restore" in (await shell.run(**fish)).out)
+    shell.expect("fish completes restore", found="restore" in (await shell.run(environment=fish)).out)
+
+
+def _output(command: Sequence[str], environment: Mapping[str, str]) -> str:
+    return subprocess.run(command, env=dict(environment), capture_output=True, text=True, check=False).stdout

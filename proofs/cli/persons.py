@@ -19,7 +19,7 @@ async def prove_terminal(shell: Shell, video: str) -> None:
     missing = await shell.type("videos", "show", "01m7txgz28qk4pxr9j8xwrehk5", code=5)
     shell.expect("an error for people", found="Error: " in missing.out and "{" not in missing.out)
     titled = await shell.type("titles", video)
-    shell.expect("what was skipped is said", found="--overwrite" in titled.out)
+    shell.expect("the title", found="Title  " in titled.out)
     quoted = await shell.type("quote", video, "--captions", "es")
     shell.expect("a price for people", found="Total: " in quoted.out)
 
@@ -41,13 +41,13 @@ async def prove_questions(shell: Shell, video: str) -> None:
 
 
 async def prove_editor(shell: Shell, video: str) -> None:
-    edited = await shell.type("edit", video, VISUAL=EDITOR)
+    edited = await shell.type("edit", video, environment={"VISUAL": EDITOR})
     shell.expect("the change of the editor", found="airship" in edited.out)
-    unchanged = await shell.type("edit", video, VISUAL="true")
+    unchanged = await shell.type("edit", video, environment={"VISUAL": "true"})
     shell.expect("nothing was changed", found="Nothing was changed" in unchanged.out)
-    failed = await shell.type("edit", video, VISUAL="false", code=2)
+    failed = await shell.type("edit", video, environment={"VISUAL": "false"}, code=2)
     shell.expect("the text is kept", found="is kept in" in failed.out)
-    await shell.type("edit", video, VISUAL="/nosuch/editor", code=2)
+    await shell.type("edit", video, environment={"VISUAL": "/nosuch/editor"}, code=2)
 
 
 async def prove_interruption(shell: Shell, video: str) -> None:

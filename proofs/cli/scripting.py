@@ -80,22 +80,25 @@ async def _balance(shell: Shell) -> float:
     return round(float(credits_["balance"]), 3)
 
 
-async def prove_files(shell: Shell, stage: CommandStage, video: str) -> None:
+async def prove_files(shell: Shell, stage: CommandStage, video: str, *, short: bool) -> None:
     """Downloads, also over files that exist."""
     source = await shell.run("download", video, "--as", "source", "-o", "copy.mp4")
     expected = hashlib.sha256(stage.video.read_bytes()).hexdigest()
     shell.expect("checksum", found=source.document["files"][0]["sha256"], expected=expected)
     shell.expect("the file", found=(stage.folder / "copy.mp4").read_bytes() == stage.video.read_bytes())
     await shell.run("download", video, "--as", "source", "-o", "copy.mp4", code=2)
+    if short:
+        return
     await shell.run("download", video, "--as", "source", "-o", "copy.mp4", "--force")
     vtt = await shell.run("download", video, "--as", "subtitles", "-l", "pt", "--format", "vtt", "-o", "pt.vtt")
     shell.expect(
         "subtitles", found=Path(stage.folder / vtt.document["files"][0]["path"]).read_text()[:6], expected="WEBVTT"
     )
-    await shell.run("download", video, "--as", "audio", "-l", "pt", code=5)
+    await shell.run("download", video, "--as", "audio", "-l", "pt", code=6)  # its dub was cancelled
+    await shell.run("download", video, "--as", "audio", "-l", "es", code=5)
     await shell.run("download", video, "--as", "shorts", code=5)
     await shell.run("download", video, "--as", "film", code=2)
-    await shell.run("download", video, "--as", "subtitles", "-o", "/nosuch/folder/a.srt", "--force", code=2)
+    await shell.run("download", video, "--as", "subtitles", "-o", "/dev/null/a.srt", "--force", code=2)
 
 
 async def prove_edits(shell: Shell, stage: CommandStage, video: str) -> None:
@@ -116,12 +119,13 @@ async def prove_edits(shell: Shell, stage: CommandStage, video: str) -> None:
     shell.expect("how to go on", found="--revision" in conflict.error["hint"])
     over = await shell.run("edit", video, "--import", "other.srt", "--revision", str(edited.document["revision"]))
     shell.expect("replaced on purpose", found="balloon" in over.document["changes"][0]["after"]["text"])
-    await shell.run("edit", video, "--import", "pt.vtt", code=2)  # of an unknown revision
+    (stage.folder / "mail.srt").write_text(text)
+    await shell.run("edit", video, "--import", "mail.srt", code=2)  # of an unknown revision
     await shell.run("edit", video, "-l", "pt", "--export", "pt.srt")
     pt = stage.folder / "pt.srt"
     pt.write_text(pt.read_text().replace("\n\n", "!\n\n", 1))
     captions = await shell.run("edit", video, "-l", "pt", "--import", "pt.srt")
-    shell.expect("edited captions", found=captions.document["totalChanges"], expected=1)
+    shell.expect("edited captions", found=captions.document["totalChanges"] >= 1)
     await shell.run("edit", video, code=2)  # an editor needs a terminal
     await shell.run("edit", UNKNOWN, "--export", "x.srt", code=5)
 

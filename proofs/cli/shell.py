@@ -63,14 +63,16 @@ class Shell:
     wrong_codes: list[str] = field(default_factory=list)
     cpu_seconds: float = 0.0
 
-    async def run(self, *arguments: str, code: int = 0, stdin: str = "", **environment: str) -> Ran:
+    async def run(
+        self, *arguments: str, code: int = 0, stdin: str = "", environment: Mapping[str, str] | None = None
+    ) -> Ran:
         """Runs a command as a script does: no terminal anywhere."""
-        started = self.start(*arguments, stdin=stdin, **environment)
+        started = self.start(*arguments, stdin=stdin, environment=environment)
         return self.judge(await asyncio.to_thread(started.wait), code=code)
 
-    def start(self, *arguments: str, stdin: str = "", **environment: str) -> "Started":
+    def start(self, *arguments: str, stdin: str = "", environment: Mapping[str, str] | None = None) -> "Started":
         """Starts a command that something else has to happen to before it ends."""
-        return Started(self, arguments, stdin, {**self.environment, **environment})
+        return Started(self, arguments, stdin, {**self.environment, **(environment or {})})
 
     async def type(
         self,
@@ -78,10 +80,10 @@ class Shell:
         answers: Sequence[tuple[str, str]] = (),
         code: int = 0,
         interrupt_at: str | None = None,
-        **environment: str,
+        environment: Mapping[str, str] | None = None,
     ) -> Ran:
         """Runs a command on a terminal; answers are typed when what precedes them has appeared."""
-        terminal = Terminal({**self.environment, **environment}, self.folder)
+        terminal = Terminal({**self.environment, **(environment or {})}, self.folder)
         ran = await asyncio.to_thread(terminal.run, arguments, list(answers), interrupt_at)
         self.cpu_seconds += terminal.cpu_seconds
         return self.judge(ran, code=code)

@@ -21,12 +21,13 @@ ASKED = {
     "code_challenge": CHALLENGE,
     "code_challenge_method": "S256",
 }
-EVERYTHING = sorted(ALL_SCOPES)
+EVERYTHING = sorted(scope.value for scope in ALL_SCOPES)
+Form = dict[str, str | list[str]]
 
 
 async def consent(browser: Browser, library_id: str, *, scopes: list[str] = EVERYTHING, **changes: str) -> str:
     """Allows the login, and returns the code."""
-    form = {**ASKED, "library": library_id, "scope_granted": scopes, "answer": "allow", **changes}
+    form: Form = {**ASKED, "library": library_id, "scope_granted": scopes, "answer": "allow", **changes}
     sent = await browser.post("/oauth/authorize", form)
     target = urlsplit(sent.headers["location"])
     answer = parse_qs(target.query)
@@ -91,7 +92,7 @@ async def test_a_key_has_only_the_ticked_scopes(browser: Browser, person: Person
     assert answer["scope"].split() == chosen
     more = await consent(browser, person.library_id, scopes=[*chosen, "videos:write"], scope="videos:read")
     assert (await exchange(browser, more))[1]["scope"] == "videos:read"
-    form = {**ASKED, "library": person.library_id, "scope_granted": ["everything"], "answer": "allow"}
+    form: Form = {**ASKED, "library": person.library_id, "scope_granted": ["everything"], "answer": "allow"}
     refused = await browser.post("/oauth/authorize", form)
     assert (refused.status_code, "location" in refused.headers) == (400, False)
 
@@ -204,7 +205,7 @@ async def test_faulty_requests_return_to_the_command_line(
 ) -> None:
     shown = await browser.get("/oauth/authorize", params={**ASKED, **changes})
     assert parse_qs(urlsplit(shown.headers["location"]).query)["error"] == [error]
-    form = {**ASKED, "library": person.library_id, "scope_granted": EVERYTHING, "answer": "allow", **changes}
+    form: Form = {**ASKED, "library": person.library_id, "scope_granted": EVERYTHING, "answer": "allow", **changes}
     sent = await browser.post("/oauth/authorize", form)
     assert parse_qs(urlsplit(sent.headers["location"]).query)["error"] == [error]
 
@@ -212,7 +213,7 @@ async def test_faulty_requests_return_to_the_command_line(
 async def test_consent_needs_a_session_a_csrf_token_and_a_library_of_the_person(
     browser: Browser, outsider: Browser, person: Person, accounts: Accounts
 ) -> None:
-    form = {**ASKED, "library": person.library_id, "scope_granted": EVERYTHING, "answer": "allow"}
+    form: Form = {**ASKED, "library": person.library_id, "scope_granted": EVERYTHING, "answer": "allow"}
     assert (await browser.client.post("/oauth/authorize", data=form)).status_code == 403
     crossed = {**form, "csrf": await browser.token()}
     headers = {"Origin": "https://evil.example"}

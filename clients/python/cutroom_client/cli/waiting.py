@@ -118,7 +118,10 @@ def finish(session: Session, document: Json, job_ids: Sequence[str], *, wait: bo
 
 def check_jobs(jobs: Sequence[Json]) -> None:
     """Raises if a job has failed."""
-    failed = [each for each in jobs if each.get("status") == "failed"]
+    failed = sorted(
+        (each for each in jobs if each.get("status") == "failed"),
+        key=lambda job: job.get("type") != "import",  # the others have failed because of it
+    )
     if failed:
         error = failed[0].get("error") or {}
         details = {"jobIds": [each.get("id") for each in failed], "error": error}
