@@ -95,7 +95,7 @@ def untargeted(entry: Mapping[str, Any]) -> dict[str, Any]:
     owners = {"library.change", "updateRetention", "setDestination", "deleteDestination"}
     owners |= {"session.create", "session.end", "password.change", "password.requestReset", "password.reset"}
     owners |= {"email.requestVerification", "email.verify", "recoveryCodes.create", "recoveryCode.use"}
-    owners |= {"importGlossary", "setCastRecognition", "runCastRecognition"}
+    owners |= {"importGlossary", "setCastRecognition"}
     owners |= {"secondFactor.setUp", "secondFactor.enable", "secondFactor.disable", "workspace.create"}
     return {"targets": {"library": "own"}} if entry["action"] in owners and not entry["targets"] else {}
 

@@ -244,6 +244,11 @@ async def test_a_comparison_is_requested_once(series: Series, api: httpx.AsyncCl
         "SELECT workflow_id FROM outbox WHERE workflow = $1 AND library_id = $2", RUN_WORKFLOW, series.library_id
     )
     assert len({row["workflow_id"] for row in ids}) == 1
+    audited = await series.transcribed.accounts.connection.fetch(
+        "SELECT targets FROM audit_entries WHERE library_id = $1 AND action = 'runCastRecognition'",
+        series.library_id,
+    )
+    assert {row["targets"]["id"] for row in audited} == {first.json()["id"]}
     folder_id = (await api.post("/folders", json={"name": "Series"})).json()["id"]
     refused = await api.post("/cast/recognition/run", json={"folderId": folder_id})
     assert refused.json()["error"]["details"]["reason"] == "running"
