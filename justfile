@@ -42,6 +42,12 @@ check:
     uv run mypy
     uv run lint-imports
     uv run python -m dev.lint
+    uv run python -m dev.clients --check
+    uv run mypy --config-file clients/python/pyproject.toml clients/python
+
+# Regenerate what the clients take from the OpenAPI document, and the synchronous client from the asynchronous one.
+clients:
+    uv run python -m dev.clients
 
 # Format, and apply automatic fixes.
 fix:

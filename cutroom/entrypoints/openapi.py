@@ -3,6 +3,7 @@
 import json
 import sys
 from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from cutroom.entrypoints.api import build_app
 from cutroom.web.openapi import document
@@ -13,8 +14,12 @@ def _no_runtime() -> AbstractAsyncContextManager[Runtime]:
     raise RuntimeError("the OpenAPI document needs no runtime")
 
 
+def openapi_document() -> dict[str, Any]:
+    return document(build_app(_no_runtime))
+
+
 def main() -> None:
-    json.dump(document(build_app(_no_runtime)), sys.stdout, indent=2, ensure_ascii=False)
+    json.dump(openapi_document(), sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
 
 
