@@ -48,7 +48,7 @@ def register(server: MCPServer[None], connection: Connection) -> None:  # noqa: 
         work = {"languages": languages, "product": product}
 
         async def start(confirmed: Confirmed) -> Sequence[models.Job]:
-            body = models.NewDubs(**work)  # type: ignore[arg-type]
+            body = models.NewDubs(**work)
             return (
                 await operations.create_dubs(video_id, body, max_credits=confirmed.price, idempotency_key=confirmed.key)
             ).jobs
@@ -57,7 +57,7 @@ def register(server: MCPServer[None], connection: Connection) -> None:  # noqa: 
             return await connection.spend(
                 "dub_video",
                 {"video_id": video_id, **work},
-                price=lambda: quoted(video_id, dubs=[models.DubWork(**work)]),  # type: ignore[arg-type]
+                price=lambda: quoted(video_id, dubs=[models.DubWork(**work)]),
                 token=confirmation_token,
                 start=start,
             )
@@ -115,10 +115,11 @@ def register(server: MCPServer[None], connection: Connection) -> None:  # noqa: 
         """Make thumbnails from the transcript and the frames of a video. Costs credits."""
 
         async def start(confirmed: Confirmed) -> Sequence[models.Job]:
-            asked = await operations.create_thumbnail(
-                video_id, {}, max_credits=confirmed.price, idempotency_key=confirmed.key
+            body = {"zeroPromptThumbnail": {"enabled": True}}
+            created = await operations.create_packaging(
+                video_id, body, max_credits=confirmed.price, idempotency_key=confirmed.key
             )
-            return await job(asked.job_id)
+            return created.jobs
 
         with tool_errors():
             return await connection.spend(

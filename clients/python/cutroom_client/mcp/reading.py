@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 from mcp.server.mcpserver import Context, MCPServer
 from pydantic import Field
@@ -176,7 +176,7 @@ async def products_of(connection: Connection, video_id: str) -> ProductList:
         for each in dubs
     ]
     for kind, listed in (("shorts", shorts), ("thumbnail", thumbnails)):
-        requests = next(iter(listed.values()), [])
+        requests: list[dict[str, Any]] = next(iter(listed.values()), [])
         found += [
             ProductFile(kind=kind, status=str(each.get("status")), id=each.get(f"{kind}RequestId")) for each in requests
         ]
