@@ -32,29 +32,6 @@ LIMIT_HEADER = "Cutroom-Max-Credits"
 KEY_HEADER = "Idempotency-Key"
 # Operation ids that say too little on their own.
 NAMES = {"speak": "speak", "stream": "stream_speech", "quote": "quote_credits", "reserve": "reserve_credits"}
-# Operations that charge credits; those that declare the header of the spending limit need no entry.
-PRICED = frozenset(
-    {
-        "createVideo",
-        "retryJob",
-        "recognizeTranscript",
-        "optimizeTranscript",
-        "createCaptions",
-        "regenerateCaptionSegments",
-        "createDubs",
-        "regenerate",
-        "previewSegment",
-        "createShorts",
-        "createThumbnail",
-        "createPackaging",
-        "reviewPackaging",
-        "reserve",
-        "activateHosting",
-        "addVoice",
-        "speak",
-        "stream",
-    }
-)
 # Headers that the client sets itself, or that only other clients need.
 OMITTED = frozenset({LIMIT_HEADER, KEY_HEADER, "X-Fern-SDK-Name"})
 
@@ -81,10 +58,6 @@ class Operation:
 
     def has_header(self, name: str) -> bool:
         return any(each["name"] == name for each in self.schema.get("parameters", []))
-
-    @property
-    def priced(self) -> bool:
-        return self.id in PRICED or self.has_header(LIMIT_HEADER)
 
     @property
     def body(self) -> Schema | None:
@@ -139,7 +112,7 @@ def _arguments(operation: Operation) -> Iterator[str]:
         kind = join([python_type(operation.body, prefix="models."), "Mapping[str, Any]", *absent])
         yield f"body: {kind}" + ("" if required else " = None")
     rest = [_optional(each) for place in ("query", "header") for each in _placed(operation, place)]
-    if operation.priced:
+    if operation.has_header(LIMIT_HEADER):
         rest.append("max_credits: Credits | None = None")
     if operation.has_header(KEY_HEADER):
         rest.append("idempotency_key: str | None = None")
@@ -171,7 +144,7 @@ def _call(operation: Operation) -> Iterator[str]:
         pairs = [f"{literal(each['name'])}: {snake_case(each['name'])}" for each in _placed(operation, place)]
         if pairs:
             yield f"{argument}={{{', '.join(pairs)}}}"
-    if operation.priced:
+    if operation.has_header(LIMIT_HEADER):
         yield "max_credits=max_credits, priced=True"
     if operation.has_header(KEY_HEADER):
         yield "idempotency_key=idempotency_key, keyed=True"

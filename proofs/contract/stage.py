@@ -121,7 +121,7 @@ class Stage:
 
 
 @asynccontextmanager
-async def open_stage(name: str) -> AsyncIterator[Stage]:
+async def open_stage(name: str, *, public_url: str | None = None) -> AsyncIterator[Stage]:
     """Start an API on a scratch database, without a worker, so that no state changes by itself."""
     settings = await scratch(name)
     with TemporaryDirectory() as folder:
@@ -129,6 +129,7 @@ async def open_stage(name: str) -> AsyncIterator[Stage]:
             "plans_file": _plans(Path(folder)),
             "failed_credentials_per_minute": MANY_JOBS,
             "mux_token_id": "unused",  # hosting is configured but never called
+            "public_url": public_url,
         }
         settings = settings.model_copy(update=changes)
         accounts, server = await Accounts.open(settings), Server(environment_of(settings))

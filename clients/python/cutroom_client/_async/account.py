@@ -73,8 +73,6 @@ class AsyncSpeech:
         self,
         name: str,
         files: Sequence[str | Path],
-        *,
-        max_credits: Credits | None = None,
         **fields: Any,  # noqa: ANN401
     ) -> models.AddedVoice:
         """Adds a voice from recordings of one speaker."""
@@ -89,8 +87,6 @@ class AsyncSpeech:
             "/v1/voices/add",
             body={"name": name, **values},
             files=parts,
-            priced=True,
-            max_credits=max_credits,
         )
         return await self._transport.parsed(call, models.AddedVoice)
 

@@ -75,8 +75,6 @@ class Speech:
         self,
         name: str,
         files: Sequence[str | Path],
-        *,
-        max_credits: Credits | None = None,
         **fields: Any,  # noqa: ANN401
     ) -> models.AddedVoice:
         """Adds a voice from recordings of one speaker."""
@@ -91,8 +89,6 @@ class Speech:
             "/v1/voices/add",
             body={"name": name, **values},
             files=parts,
-            priced=True,
-            max_credits=max_credits,
         )
         return self._transport.parsed(call, models.AddedVoice)
 

@@ -433,12 +433,7 @@ class Operations:
         self._transport.nothing(call)
 
     def optimize_transcript(
-        self,
-        video_id: str,
-        body: models.OptimizationRequest | Mapping[str, Any],
-        *,
-        max_credits: Credits | None = None,
-        idempotency_key: str | None = None,
+        self, video_id: str, body: models.OptimizationRequest | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.StartedOptimization:
         """Creates a job that removes hesitations and repeated words, and tightens the wording if a language model
         is configured. Texts that were set by hand are kept. This costs no credits; requests are limited per day.
@@ -449,8 +444,6 @@ class Operations:
             "POST",
             path("/v1/videos/{}/transcript/optimize", video_id),
             body=body,
-            max_credits=max_credits,
-            priced=True,
             idempotency_key=idempotency_key,
             keyed=True,
         )
@@ -720,7 +713,6 @@ class Operations:
         body: models.NewLinePreview | Mapping[str, Any],
         *,
         product: models.DubProduct | None = None,
-        max_credits: Credits | None = None,
         idempotency_key: str | None = None,
     ) -> models.LinePreview:
         """Speaks a line as it stands now, or as the body says, up to three times, and changes nothing. It is free.
@@ -732,8 +724,6 @@ class Operations:
             path("/v1/videos/{}/dubs/{}/segments/{}/preview", video_id, lang, segment_id),
             body=body,
             query={"product": product},
-            max_credits=max_credits,
-            priced=True,
             idempotency_key=idempotency_key,
             keyed=True,
         )
@@ -806,7 +796,6 @@ class Operations:
         video_id: str,
         body: models.NewHosting | Mapping[str, Any] | None = None,
         *,
-        max_credits: Credits | None = None,
         idempotency_key: str | None = None,
     ) -> models.Hosting:
         """Sends the source file to the hosting provider. Idempotent while in progress or active."""
@@ -815,8 +804,6 @@ class Operations:
             "POST",
             path("/v1/videos/{}/professional-hosting", video_id),
             body=body,
-            max_credits=max_credits,
-            priced=True,
             idempotency_key=idempotency_key,
             keyed=True,
         )
@@ -954,12 +941,7 @@ class Operations:
         return self._transport.parsed(call, models.PackagingState)
 
     def review_packaging(
-        self,
-        video_id: str,
-        body: models.ReviewDecision | Mapping[str, Any],
-        *,
-        max_credits: Credits | None = None,
-        idempotency_key: str | None = None,
+        self, video_id: str, body: models.ReviewDecision | Mapping[str, Any], *, idempotency_key: str | None = None
     ) -> models.PackagingState:
         """For thumbnails in approval mode `review`, which are not rendered before this call. A rejection ends the
         run and refunds its credits.
@@ -969,20 +951,16 @@ class Operations:
             "POST",
             path("/v1/videos/{}/packaging/review", video_id),
             body=body,
-            max_credits=max_credits,
-            priced=True,
             idempotency_key=idempotency_key,
             keyed=True,
         )
         return self._transport.parsed(call, models.PackagingState)
 
-    def add_voice(
-        self, body: dict[str, Any] | Mapping[str, Any], *, max_credits: Credits | None = None
-    ) -> models.AddedVoice:
+    def add_voice(self, body: dict[str, Any] | Mapping[str, Any]) -> models.AddedVoice:
         """Creates a voice clone from recordings of one speaker, or from the URL of a recording. Cloning is free. By
         calling this, you confirm that the speaker has given consent; the user, time and API key are recorded.
         """
-        call = Call("addVoice", "POST", "/v1/voices/add", body=body, max_credits=max_credits, priced=True)
+        call = Call("addVoice", "POST", "/v1/voices/add", body=body)
         return self._transport.parsed(call, models.AddedVoice)
 
     def list_voices(self, *, status: Literal["ready"] | None = None) -> models.Voices:

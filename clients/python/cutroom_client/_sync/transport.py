@@ -83,7 +83,7 @@ class Transport:
             error = error_of(response)
             if response.is_success and not is_truncated(response):
                 return response
-            attempts.uncertain = attempts.uncertain or response.status_code >= 500
+            attempts.uncertain = attempts.uncertain or response.is_success or response.status_code >= 500
             wait = error.retry_after if isinstance(error, ApiError) else None
             if not self._may_retry(attempts, allowed=self._retries(call, response, error), wait=wait):
                 raise error
@@ -132,7 +132,8 @@ class Transport:
         try:
             return shape.validate_json(response.content)
         except ValidationError as error:
-            message = f"{call.operation}: the response is not what this version of the client expects"
+            problems = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:3])
+            message = f"{call.operation}: the response is not what this version of the client expects ({problems})"
             raise UnexpectedResponseError(message) from error
 
     def _request(self, call: Call) -> RequestBuilder:
@@ -200,7 +201,7 @@ def _parsed_events(response: httpx.Response) -> Iterator[ServerEvent]:
 
 def is_truncated(response: httpx.Response) -> bool:
     """Whether a JSON body does not parse, as when a proxy ended it early."""
-    if not response.headers.get("content-type", "").startswith("application/json"):
+    if response.status_code == 204 or not response.headers.get("content-type", "").startswith("application/json"):
         return False
     try:
         json.loads(response.content)
