@@ -54,9 +54,11 @@ async def change(stage: McpStage, tools: ToolSession) -> None:
     assert (await tools.ok("write_titles", video_id=video_id, style="funny"))["jobs"]
     saved = await tools.ok("download", job_id=f"transcript_{video_id}", file_name="transcript.json")
     assert (stage.folder / "transcript.json").stat().st_size == saved["bytes"]
+    await tools.call("download_subtitles", video_id=video_id, language="en", file_name="talk")
     again = await tools.call("download", job_id=f"transcript_{video_id}", file_name="transcript.json")
     assert again.is_error, "overwritten"
-    await tools.ok("delete_video", video_id=video_id)
+    for _ in range(2):  # repeating it has no further effect
+        await tools.ok("delete_video", video_id=video_id)
     assert (await tools.ok("restore_video", video_id=video_id))["id"] == video_id
 
 

@@ -9,6 +9,7 @@ from mcp.server.mcpserver import MCPServer
 from pydantic import Field
 
 from cutroom_client import models
+from cutroom_client.errors import NotFoundError
 from cutroom_client.mcp.connection import ADD, FETCH, REPEAT, REPLACE, Connection
 from cutroom_client.mcp.reading import JobId, VideoId
 from cutroom_client.mcp.results import (
@@ -29,13 +30,14 @@ Revision = Annotated[int, Field(ge=1, description="The revision that was read; a
 
 def register(server: MCPServer[None], connection: Connection) -> None:
     """Add the tools to a server."""
-    client = connection.client
+    _register_texts(server, connection)
+    _register_library(server, connection)
+    if connection.folder is not None:
+        _register_files(server, connection)
 
-    @server.tool(annotations=FETCH)
-    async def import_video(url: Annotated[str, Field(min_length=1, max_length=2000)]) -> VideoInfo:
-        """Import a video from a URL: HTTPS, YouTube, Google Drive or Dropbox. It is transcribed for free."""
-        with tool_errors():
-            return video_info((await client.videos.import_url(url)).data)
+
+def _register_texts(server: MCPServer[None], connection: Connection) -> None:
+    client = connection.client
 
     @server.tool(annotations=ADD)
     async def write_titles(
@@ -71,6 +73,16 @@ def register(server: MCPServer[None], connection: Connection) -> None:
             change = await client.operations.undo_edit(video_id, models.RevisionGuard(revision=revision))
         return EditedTranscript(revision=change.revision, changed_segments=change.total_changes)
 
+
+def _register_library(server: MCPServer[None], connection: Connection) -> None:
+    client = connection.client
+
+    @server.tool(annotations=FETCH)
+    async def import_video(url: Annotated[str, Field(min_length=1, max_length=2000)]) -> VideoInfo:
+        """Import a video from a URL: HTTPS, YouTube, Google Drive or Dropbox. It is transcribed for free."""
+        with tool_errors():
+            return video_info((await client.videos.import_url(url)).data)
+
     @server.tool(annotations=REPLACE)
     async def cancel_job(job_id: JobId) -> JobInfo:
         """Cancel an unfinished job: what it has made so far is removed, and its price returned."""
@@ -81,7 +93,11 @@ def register(server: MCPServer[None], connection: Connection) -> None:
     async def delete_video(video_id: VideoId) -> Done:
         """Move a video to the trash. `restore_video` takes it out again."""
         with tool_errors():
-            await client.videos.delete(video_id)
+            try:
+                await client.videos.delete(video_id)
+            except NotFoundError:  # repeating the call has no further effect
+                if not [each async for each in client.videos.trash() if each.id == video_id]:
+                    raise
         return Done()
 
     @server.tool(annotations=REPEAT)
@@ -89,9 +105,6 @@ def register(server: MCPServer[None], connection: Connection) -> None:
         """Take a video out of the trash."""
         with tool_errors():
             return video_info((await client.videos.restore(video_id)).data)
-
-    if connection.folder is not None:
-        _register_files(server, connection)
 
 
 def _register_files(server: MCPServer[None], connection: Connection) -> None:
