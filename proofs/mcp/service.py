@@ -33,10 +33,10 @@ class ToolSession:
         return cls(client, {tool.name: tool.output_schema or {} for tool in listed})
 
     async def call(self, tool: str, **arguments: Any) -> CallToolResult:  # noqa: ANN401 (JSON)
-        progress: list[float] = []
+        seen: list[float] = []
 
-        async def report(done: float, _total: float | None, _message: str | None) -> None:
-            progress.append(done)
+        async def report(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
+            seen.append(progress)
 
         result = await self.client.call_tool(tool, arguments, progress_callback=report)
         self.called.append(tool)
@@ -45,7 +45,7 @@ class ToolSession:
             self.mismatches += [
                 f"{tool}: {error.message}" for error in validator.iter_errors(result.structured_content)
             ]
-        result.meta = {**(result.meta or {}), "progress": len(progress)}
+        result.meta = {**(result.meta or {}), "progress": len(seen)}
         return result
 
     async def ok(self, tool: str, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
