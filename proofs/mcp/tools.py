@@ -54,8 +54,9 @@ async def change(stage: McpStage, tools: ToolSession) -> None:
     assert (await tools.ok("write_titles", video_id=video_id, style="funny"))["jobs"]
     saved = await tools.ok("download", job_id=f"transcript_{video_id}", file_name="transcript.json")
     assert (stage.folder / "transcript.json").stat().st_size == saved["bytes"]
-    subtitles = await tools.ok("download_subtitles", video_id=video_id, language="en", file_name="talk")
-    assert (stage.folder / subtitles["name"]).read_text().startswith("1\n"), subtitles
+    absent = await tools.call("download_subtitles", video_id=video_id, language="en", file_name="talk")
+    assert absent.is_error, "the file is not in the store"
+    assert not (stage.folder / "talk.srt").exists(), "a file without content"
     again = await tools.call("download", job_id=f"transcript_{video_id}", file_name="transcript.json")
     assert again.is_error, "overwritten"
     for _ in range(2):  # repeating it has no further effect
