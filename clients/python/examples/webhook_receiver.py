@@ -1,4 +1,4 @@
-"""Receives webhooks and refuses forged ones: `python webhook_receiver.py 8080`, with CUTROOM_WEBHOOK_SECRET set."""
+"""Receives webhooks and refuses forged ones: `python webhook_receiver.py 8080`, with WEBHOOK_SECRET set."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ class Receiver(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         try:
-            event = webhooks.verify(body, dict(self.headers), os.environ["CUTROOM_WEBHOOK_SECRET"])
+            event = webhooks.verify(body, dict(self.headers), os.environ["WEBHOOK_SECRET"])
         except WebhookVerificationError as error:
             self.send_error(400, str(error))
             return

@@ -59,7 +59,7 @@ def test_glossary(client: Cutroom, tmp_path: Path) -> None:
 def test_webhook_receiver(secret: str, status: int) -> None:
     body, port = b'{"type":"job.ready","data":{"id":"import_1"}}', free_port()
     arguments = (str(EXAMPLES / "webhook_receiver.py"), str(port))
-    process = subprocess.Popen([sys.executable, *arguments], env={"CUTROOM_WEBHOOK_SECRET": SECRET})
+    process = subprocess.Popen([sys.executable, *arguments], env={"WEBHOOK_SECRET": SECRET})
     try:
         headers = webhooks.sign(body, secret, message_id="msg_1", timestamp=int(time.time()))
         request = urllib.request.Request(f"http://127.0.0.1:{port}/", body, headers)

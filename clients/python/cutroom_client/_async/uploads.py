@@ -68,7 +68,8 @@ class AsyncUpload:
     async def run(self, *, resume: bool = True) -> str:
         """The id of the video, once all bytes are stored."""
         settings = self._transport.settings
-        options = json.dumps(self._source.request, sort_keys=True)
+        # The limit is part of what the idempotency key identifies.
+        options = json.dumps([self._source.request, str(settings.max_credits)], sort_keys=True)
         key = settings.api_key.get_secret_value()
         name = state_name(self._source.file, base_url=settings.base_url, api_key=key, options=options)
         folder = settings.state_dir / "uploads" if resume else None
