@@ -57,7 +57,7 @@ def _typed(schema: Schema, prefix: str) -> str:
 
 def _value_type(schema: Schema, prefix: str) -> str:
     values = schema.get("additionalProperties") or next(iter(schema.get("patternProperties", {}).values()), True)
-    return "Any" if values is True else python_type(values, prefix=prefix)
+    return python_type(values, prefix=prefix) if isinstance(values, dict) else "Any"
 
 
 def enumeration(values: Sequence[object]) -> str:

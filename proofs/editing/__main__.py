@@ -145,7 +145,7 @@ async def _prove_one_word(
 
 def _typical_segment(read: Sequence[dict[str, Any]]) -> str:
     """The segment whose lines are closest to the median length of a line, in each dub."""
-    lengths = [
+    lengths: list[dict[str, float]] = [
         {line["segmentIds"][0]: line["end"] - line["start"] for line in each["segments"] if "published" in line}
         for each in read
     ]
