@@ -93,6 +93,8 @@ def test_a_real_model_follows_the_protocol() -> None:
         except EngineError as error:  # it had not finished its answer within the tokens
             assert "cut off" in str(error)  # noqa: PT017 (both outcomes are right)
             found = []
+        finally:
+            shortener.close()
         assert all(len(each) < len(LINE) and "10:30" in each and "Anna" in each for each in found)
     finally:
         server.close()
