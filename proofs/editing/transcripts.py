@@ -53,7 +53,12 @@ class EditedTranscript:
         """Make the transcript what it was in a revision."""
         current = (await self.read())["revision"]
         path = f"{self.path}/revisions/{revision}/restore"
-        (await self.client.post(path, json={"revision": current})).raise_for_status()
+        restored = (await self.client.post(path, json={"revision": current})).raise_for_status().json()
+        await self.wait_for_words(restored["revision"])
+
+    async def undo(self, revision: int) -> None:
+        undone = (await self.client.post(f"{self.path}/undo", json={"revision": revision})).raise_for_status().json()
+        await self.wait_for_words(undone["revision"])
 
     async def words(self) -> list[dict[str, Any]]:
         result = await wait_for_transcript(self.stage, self.client, self.video_id, seconds=WAIT_SECONDS)
@@ -174,7 +179,7 @@ async def _cut_words(edited: EditedTranscript, rng: random.Random) -> tuple[int,
     inside = sum(
         any(start + TOLERANCE_SECONDS < edge < end - TOLERANCE_SECONDS for start, end in kept) for edge in edges
     )
-    (await edited.client.post(f"{edited.path}/undo", json={"revision": revision})).raise_for_status()
+    await edited.undo(revision)
     return count, inside
 
 
