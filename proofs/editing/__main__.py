@@ -34,8 +34,8 @@ SHORT_SECONDS, LONG_SECONDS = 24.0, 180.0
 LANGUAGES = ("pt", "es")
 SHORT_EDITS, LONG_EDITS = 20, 200
 # Of the CPU time of the whole dubs of three minutes; the goal is 0.03. Measured: 0.092 when the track was encoded as a
-# whole, 0.044 when lines were transcribed in the recognizer's window of 30 s, 0.038 now. The limit is the voice, which takes
-# 0.9 CPU seconds for each second that it speaks: half of the share for a line of median length.
+# whole, 0.044 when lines were transcribed in the recognizer's window of 30 s, 0.038 now. The limit is the voice, which
+# takes 0.9 CPU seconds for each second that it speaks: half of the share for a line of median length.
 MAX_CPU_SHARE = 0.045
 MAX_START_ERROR_MS = 110.0  # a line may start a tenth of a second early or late
 NEW_WORD = "tomorrow"

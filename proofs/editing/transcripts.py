@@ -17,11 +17,11 @@ from tests.support.dub_stage import WAIT_SECONDS
 from tests.support.stage import Stage
 
 # The goal is 120. Measured: 140 on one long clip, 200 with the five sentences of the long form; no better with the 30 s
-# that recognition pads to, and 180 instead of 140 with the times of unchanged words kept. Recognized words have 230: the
-# attention of the base model is the limit. The reference is pocketsphinx, so it cannot be the aligner as well.
-# Compared outside of the service on the long clip and, held out, on the sentences, with 145 and 220 as it is: medians of
-# five margins 145 and 217, of five silences before the sound 229 and 217; other filter widths 145 and 220. Pauses found
-# 12 dB instead of 20 dB below speech: 149 and 167, but 190 instead of 200 in this proof. The mean with a second,
+# that recognition pads to, and 180 instead of 140 with the times of unchanged words kept. Recognized words have 230:
+# the attention of the base model is the limit. The reference is pocketsphinx, so it cannot be the aligner as well.
+# Compared outside of the service on the long clip and, held out, on the sentences, with 145 and 220 as it is: medians
+# of five margins 145 and 217, of five silences before the sound 229 and 217; other filter widths 145 and 220. Pauses
+# found 12 dB instead of 20 dB below speech: 149 and 167, but 190 instead of 200 in this proof. The mean with a second,
 # smaller model, less a fitted 55 ms: 129 and 151.
 MAX_SHORT_ALIGN_MS, MAX_ALIGN_MS = 160.0, 220.0
 POLL_SECONDS = 0.2
