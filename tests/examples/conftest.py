@@ -22,6 +22,7 @@ from tests.support.stage import Stage, open_stage
 
 EXAMPLES = PROJECT / "examples"
 SAMPLE = EXAMPLES / "launch.mp4"
+SAMPLE_SECONDS = 14
 SECONDS = 900
 
 
@@ -76,9 +77,18 @@ def client(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
 
 
 @pytest.fixture(scope="session")
-def video(client: Cutroom) -> VideoHandle:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first seconds of the sample: most of the time of an example is in proportion to the video."""
+    start = tmp_path_factory.mktemp("sample") / SAMPLE.name
+    command = ["ffmpeg", "-v", "error", "-i", str(SAMPLE), "-t", str(SAMPLE_SECONDS), "-c", "copy", str(start)]
+    subprocess.run(command, check=True)
+    return start
+
+
+@pytest.fixture(scope="session")
+def video(client: Cutroom, sample: Path) -> VideoHandle:
     """A video with a transcript, captions and a dub."""
-    video = client.videos.upload(SAMPLE)
+    video = client.videos.upload(sample)
     jobs = [video.captions("pt", accept_draft=True), video.dub("pt", accept_draft=True)]
     for job in jobs:
         job.wait(SECONDS)

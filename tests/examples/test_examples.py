@@ -55,21 +55,21 @@ def test_a_feed_becomes_shorts(examples: Examples, media: MediaServer) -> None:
     assert "already in the library" in examples.run("podcast_to_shorts.py", *arguments)
 
 
-def test_a_course_is_dubbed(examples: Examples, video: VideoHandle) -> None:
+def test_a_course_is_dubbed(examples: Examples, video: VideoHandle, sample: Path) -> None:
     lessons = examples.folder / "lessons"
     lessons.mkdir()
-    (lessons / SAMPLE.name).symlink_to(SAMPLE)
-    assert video.title == SAMPLE.name
+    (lessons / sample.name).symlink_to(sample)
+    assert video.title == sample.name
     output = examples.run("course_languages.mjs", lessons, "translated", "pt", 50)
     assert "launch-pt.mp4" in output
     languages = [each for each in streams(examples.folder / "translated" / "launch-pt.mp4") if each.startswith("audio")]
     assert languages == ["audio por", "audio eng"]
 
 
-def test_a_folder_is_watched(examples: Examples) -> None:
+def test_a_folder_is_watched(examples: Examples, sample: Path) -> None:
     folder = examples.folder / "recordings"
     folder.mkdir()
-    shutil.copy(SAMPLE, folder / "take.mp4")
+    shutil.copy(sample, folder / "take.mp4")
     (folder / "notes.txt").write_text("not a video")
     (folder / "broken.mp4").write_text("not a video either")
     output = examples.run("watch_folder.py", folder, "--language", "pt", "--interval", 0.1, "--once")
@@ -80,8 +80,8 @@ def test_a_folder_is_watched(examples: Examples) -> None:
 
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
-def test_http_steps_of_a_no_code_tool(examples: Examples, client: Cutroom, media: MediaServer) -> None:
-    shutil.copy(SAMPLE, examples.folder / "talk.mp4")
+def test_http_steps_of_a_no_code_tool(examples: Examples, client: Cutroom, media: MediaServer, sample: Path) -> None:
+    shutil.copy(sample, examples.folder / "talk.mp4")
     hook = f"{media.public_url}/hook"
     output = examples.run("no_code_flow.sh", "talk.mp4", hook)
     assert "whsec_" in output
@@ -118,8 +118,8 @@ def test_subtitles_make_a_round_trip(examples: Examples, client: Cutroom, video:
     assert "!" in json.dumps(stored)
 
 
-def test_a_catalogue_gets_captions(examples: Examples) -> None:
-    shutil.copy(SAMPLE, examples.folder / "old.mp4")
+def test_a_catalogue_gets_captions(examples: Examples, sample: Path) -> None:
+    shutil.copy(sample, examples.folder / "old.mp4")
     (examples.folder / "bad.mp4").write_text("not a video")
     (examples.folder / "catalogue.csv").write_text("file,url,languages\nold.mp4,,pt\nbad.mp4,,pt\n")
     arguments = ("caption_catalogue.py", "catalogue.csv", "results.csv", "--max-credits", 10)
