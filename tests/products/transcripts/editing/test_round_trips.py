@@ -48,7 +48,6 @@ WORDS = (
     "\U0001f468\u200d\U0001f4bb",
     "שלום",
     "مرحبا،",
-    "你好。",
     '"quoted"',
 )
 PLAIN = tuple(word for word in WORDS if word.isalpha() or word in {"um,", "No.", "don\u2019t"})
@@ -144,6 +143,14 @@ def test_the_export_of_captions_changes_nothing(format_: ImportFormat, before: T
     found = place_lines(lines_of(before, format_), before.kept, captions, language="en")
     assert found.texts == {each.id: each.text for each in before.kept}
     assert found.unplaced == 0
+
+
+@pytest.mark.parametrize("format_", list(ImportFormat))
+def test_lines_of_a_language_without_spaces_are_joined_without_them(format_: ImportFormat) -> None:
+    """In a text of a language with spaces, a line that ends between two of its characters would get one."""
+    before = document([("我们明天早上在车站见面。" * 6, 1, False, 0.4), ("好的。", 2, False, 3.0)], NAMES[:3])
+    lines = lines_of(before, format_, "zh")
+    assert place_text(before, lines, language="zh", until_seconds=UNTIL, new_id=lambda: "new") == before
 
 
 def test_a_script_has_names_and_paragraphs() -> None:
