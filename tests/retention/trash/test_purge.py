@@ -26,7 +26,7 @@ from tests.retention.trash.test_routes import DE
 
 # The ledger refers to them; they have no content of the video once it is purged.
 KEPT_TABLES = {"jobs", "escrow_lines"}
-CASCADED = {"cast_appearances"}  # deleted with the transcript that they refer to
+CASCADED = {"cast_appearances", "cast_exclusions"}  # deleted with the transcript that they refer to
 # Values that check constraints ask for.
 CHECKED = {
     "output_copies.status": "pending",
