@@ -78,8 +78,8 @@ async def _prove_operation(
 
 
 def _invalid_body(operation: Operation) -> dict[str, Any]:
-    """A body that the operation refuses; a POST without a body and without ids refuses only malformed JSON."""
-    if operation.body is None and not operation.path_names:
+    """A body that the operation refuses; malformed JSON if there are no ids, since no field may be required."""
+    if not operation.path_names:
         return {"content": b"{"}
     return {"json": {}}
 
