@@ -21,7 +21,7 @@ _RUNNING = """SELECT folder_id, last_video_id FROM cast_runs
 
 
 @dataclass(frozen=True, slots=True)
-class RunState:
+class CastRunState:
     """A comparison in progress."""
 
     folder_id: str | None
@@ -95,15 +95,15 @@ def _refused(reason: str, message: str) -> CutroomError:
     return CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": reason})
 
 
-async def find_running(connection: Connection, library_id: str, run_id: str, *, lock: bool = False) -> RunState | None:
+async def find_running(connection: Connection, library_id: str, run_id: str, *, lock: bool = False) -> CastRunState | None:
     """None if it has finished, or if another one has replaced it."""
     query = f"{_RUNNING} FOR UPDATE" if lock else _RUNNING
     row = await connection.fetchrow(query, library_id, run_id)
-    return RunState(row["folder_id"], row["last_video_id"]) if row is not None else None
+    return CastRunState(row["folder_id"], row["last_video_id"]) if row is not None else None
 
 
 async def recognized_among(
-    connection: Connection, library_id: str, run: RunState, video_ids: Sequence[str]
+    connection: Connection, library_id: str, run: CastRunState, video_ids: Sequence[str]
 ) -> list[str]:
     """Those of the videos that a comparison covers, and in which speakers are recognized; in the given order."""
     state, wanted = await get_recognition(connection, library_id), set(video_ids)

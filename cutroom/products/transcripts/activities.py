@@ -50,7 +50,7 @@ from cutroom.products.transcripts.chunks import (
     speech_within,
     transcription_share,
 )
-from cutroom.products.transcripts.cues import CueSheet
+from cutroom.products.transcripts.subtitling.cues import CueSheet
 from cutroom.products.transcripts.document import speaker_label
 from cutroom.products.transcripts.question_marks import mark_questions
 from cutroom.products.transcripts.recognition.replacement import replace_transcript

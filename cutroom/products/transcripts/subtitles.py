@@ -8,8 +8,8 @@ from cutroom.media.subtitles import SubtitleCue, write_srt, write_vtt
 from cutroom.media.ttml import write_ttml
 from cutroom.media.vtt_reading import read_written_vtt
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.transcripts.cue_rules import CueRule, rules_for, shown_columns
-from cutroom.products.transcripts.cues import CueSheet, make_cues
+from cutroom.products.transcripts.subtitling.cue_rules import CueRule, rules_for, shown_columns
+from cutroom.products.transcripts.subtitling.cues import CueSheet, make_cues
 from cutroom.products.transcripts.document import shown_names
 from cutroom.products.transcripts.script_text import write_script
 from cutroom.products.transcripts.segmentation import TranscriptSegment

@@ -4,8 +4,8 @@ import pytest
 
 from cutroom.engines.recognition.port import Word
 from cutroom.products.transcripts import subtitles
-from cutroom.products.transcripts.cue_rules import rules_for, shown_columns
-from cutroom.products.transcripts.cues import make_cues
+from cutroom.products.transcripts.subtitling.cue_rules import rules_for, shown_columns
+from cutroom.products.transcripts.subtitling.cues import make_cues
 from cutroom.products.transcripts.segmentation import split_segments
 from cutroom.products.transcripts.subtitles import reading_speed_report
 

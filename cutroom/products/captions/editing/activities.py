@@ -43,7 +43,7 @@ from cutroom.products.captions.editing.windows import RetranslatedLines, TalkCon
 from cutroom.products.captions.editing.words import with_words
 from cutroom.products.captions.translated_lines import MAX_FLAGGED
 from cutroom.products.transcripts.alignment import attach_words, read_words
-from cutroom.products.transcripts.cues import CueSheet
+from cutroom.products.transcripts.subtitling.cues import CueSheet
 from cutroom.products.transcripts.editing.revisions import find_state
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.service import StoredTranscript, load_transcript

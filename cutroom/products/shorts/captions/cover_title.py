@@ -12,7 +12,7 @@ from cutroom.products.shorts.captions.layout import Typesetter, make_typesetter
 from cutroom.products.shorts.captions.safe_zones import CaptionPosition, FrameRegion, cover_zone_for, covered_area
 from cutroom.products.shorts.captions.screens import BREAK_COSTS, CaptionScreen
 from cutroom.products.shorts.captions.styles import StyleSpec, TextShadow
-from cutroom.products.transcripts.line_breaking import break_points
+from cutroom.products.transcripts.subtitling.line_breaking import break_points
 from cutroom.products.transcripts.text_units import split_word
 
 MAX_LINES = 4

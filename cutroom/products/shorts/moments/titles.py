@@ -5,7 +5,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from cutroom.products.transcripts.line_breaking import BreakPoint, break_points
+from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint, break_points
 from cutroom.text.discourse import (
     SentenceDiscourse,
     discourse_markers,

@@ -10,8 +10,8 @@ from cutroom.media.subtitles import SubtitleCue, write_srt, write_vtt
 from cutroom.media.ttml import write_ttml
 from cutroom.products.captions.editing.segments import CaptionSegment
 from cutroom.products.captions.importing.line_placement import place_lines
-from cutroom.products.transcripts.cue_rules import rules_for
-from cutroom.products.transcripts.cues import make_cues
+from cutroom.products.transcripts.subtitling.cue_rules import rules_for
+from cutroom.products.transcripts.subtitling.cues import make_cues
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument, shown_names
 from cutroom.products.transcripts.editing.operations import checked_text
 from cutroom.products.transcripts.editing.schemas import ImportedText, ImportFormat

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from cutroom.products.transcripts.cue_rules import DASH_COLUMNS, ORPHAN_COLUMNS, CueRules
-from cutroom.products.transcripts.line_breaking import BreakPoint
+from cutroom.products.transcripts.subtitling.cue_rules import DASH_COLUMNS, ORPHAN_COLUMNS, CueRules
+from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint
 
 MAX_INNER_PAUSE_MS = 2000  # units further apart are never in one cue
 
