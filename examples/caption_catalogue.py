@@ -37,7 +37,7 @@ def main() -> None:
     client = Cutroom(max_credits=arguments.max_credits)
     with arguments.catalogue.open(newline="") as file, arguments.results.open("a", newline="") as output:
         results = csv.DictWriter(output, FIELDS)
-        if output.tell() == 0:
+        if arguments.results.stat().st_size == 0:
             results.writeheader()
         for row in csv.DictReader(file):
             source = row.get("file") or row["url"]

@@ -2,7 +2,7 @@
 
     EDITOR=nano python subtitle_round_trip.py VIDEO_ID --language pt
 
-Only changed lines are changed in Cutroom. If somebody else edited in the meantime, nothing is overwritten.
+Only changed lines are changed in Cutroom. If the transcript was edited in the meantime, nothing is overwritten.
 """
 
 import argparse

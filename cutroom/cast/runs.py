@@ -95,7 +95,9 @@ def _refused(reason: str, message: str) -> CutroomError:
     return CutroomError(Code.FAILED_PRECONDITION, message=message, details={"reason": reason})
 
 
-async def find_running(connection: Connection, library_id: str, run_id: str, *, lock: bool = False) -> CastRunState | None:
+async def find_running(
+    connection: Connection, library_id: str, run_id: str, *, lock: bool = False
+) -> CastRunState | None:
     """None if it has finished, or if another one has replaced it."""
     query = f"{_RUNNING} FOR UPDATE" if lock else _RUNNING
     row = await connection.fetchrow(query, library_id, run_id)

@@ -58,8 +58,8 @@ class EditedTranscript:
         await self.wait_for_words(restored["revision"])
 
     async def undo(self, revision: int) -> None:
-        undone = (await self.client.post(f"{self.path}/undo", json={"revision": revision})).raise_for_status().json()
-        await self.wait_for_words(undone["revision"])
+        reverted = (await self.client.post(f"{self.path}/undo", json={"revision": revision})).raise_for_status().json()
+        await self.wait_for_words(reverted["revision"])
 
     async def words(self) -> list[dict[str, Any]]:
         result = await wait_for_transcript(self.stage, self.client, self.video_id, seconds=WAIT_SECONDS)

@@ -17,7 +17,7 @@ MIN_TRIALS = 20
 
 
 def claim_cast(report: Report, series: SeriesResult, voices: Voices) -> tuple[int, int]:
-    """How many voices were taken for somebody else, in how many trials."""
+    """How many voices were taken for another, in how many trials."""
     _claim_series(report, series)
     cast = first_episode_cast(voices)
     returning, alone = list(returning_trials(voices, cast)), list(lone_rival_trials(voices, cast))
@@ -32,7 +32,7 @@ def claim_cast(report: Report, series: SeriesResult, voices: Voices) -> tuple[in
     wrong = series.wrong + sum(each.is_wrong for each in (*returning, *alone))
     trials = series.trials + len(returning) + len(alone)
     report.claim(
-        "voices taken for somebody else, known and unknown ones",
+        "voices taken for another, known and unknown ones",
         expected=f"0 of >= {MIN_TRIALS}",
         measured=f"{wrong} of {trials}",
         holds=wrong == 0 and trials >= MIN_TRIALS,

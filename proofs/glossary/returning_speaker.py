@@ -53,7 +53,7 @@ class SeriesResult:
 
     @property
     def wrong(self) -> int:
-        """Speakers with the name of somebody else."""
+        """Speakers with the name of another person."""
         return sum(each != ALLISON for each in self.named)
 
     @property

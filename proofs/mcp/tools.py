@@ -47,8 +47,8 @@ async def change(stage: McpStage, tools: ToolSession) -> None:
     page = await tools.ok("get_transcript", video_id=video_id)
     edit = {"segment_id": page["segments"][0]["id"], "text": "Other words.", "revision": page["revision"]}
     edited = await tools.ok("edit_segment", video_id=video_id, **edit)
-    undone = await tools.ok("undo_edit", video_id=video_id, revision=edited["revision"])
-    assert undone["revision"] > edited["revision"] > page["revision"]
+    reverted = await tools.ok("undo_edit", video_id=video_id, revision=edited["revision"])
+    assert reverted["revision"] > edited["revision"] > page["revision"]
     stale = await tools.call("edit_segment", video_id=video_id, **edit)
     assert stale.is_error, stale
     assert (await tools.ok("write_titles", video_id=video_id, style="funny"))["jobs"]

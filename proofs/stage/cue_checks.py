@@ -13,9 +13,9 @@ from typing import Any
 
 from cutroom.engines.recognition.port import Word
 from cutroom.media.subtitles import DASH, SubtitleCue, SubtitleLine
+from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.subtitling.cue_rules import CueRule, CueViolation, rules_for, violations
 from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint, break_points
-from cutroom.products.transcripts.segmentation import TranscriptSegment
 from proofs.stage.subtitle_parsers import ParsedCue
 
 LINE_CHARACTERS = 42

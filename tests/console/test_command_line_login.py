@@ -220,8 +220,8 @@ async def test_consent_needs_a_session_a_csrf_token_and_a_library_of_the_person(
     assert (await browser.client.post("/oauth/authorize", data=crossed, headers=headers)).status_code == 403
     signed_out = await outsider.get("/oauth/authorize", params=ASKED)
     assert signed_out.headers["location"].startswith("/sign-in?next")
-    stranger = await accounts.person()
-    foreign = await browser.post("/oauth/authorize", {**form, "library": stranger.library_id})
+    third = await accounts.person()
+    foreign = await browser.post("/oauth/authorize", {**form, "library": third.library_id})
     assert (foreign.status_code, "location" in foreign.headers) == (400, False)
     denied = await browser.post("/oauth/authorize", {**form, "answer": "deny"})
     assert parse_qs(urlsplit(denied.headers["location"]).query)["error"] == ["access_denied"]

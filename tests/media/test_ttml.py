@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from ttconv.imsc.reader import to_model  # type: ignore[import-untyped]
 from ttconv.model import Br, ContentElement, P, Text  # type: ignore[import-untyped]
 
+from cutroom.media.subtitle_formats.ttml import PROFILE, write_ttml
+from cutroom.media.subtitle_formats.vtt_reading import read_written_vtt
 from cutroom.media.subtitles import SubtitleCue, SubtitleLine, clean_text, write_vtt
-from cutroom.media.ttml import PROFILE, write_ttml
-from cutroom.media.vtt_reading import read_written_vtt
 
 TT = "{http://www.w3.org/ns/ttml}"
 TTM, TTP, TTS = (f"{{http://www.w3.org/ns/ttml#{each}}}" for each in ("metadata", "parameter", "styling"))

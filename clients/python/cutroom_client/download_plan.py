@@ -45,7 +45,7 @@ class DownloadPlan:
         self.done = {int(each) for each in stored.get("done", [])}
 
     def begin(self, size: int, etag: str | None) -> None:
-        """Starts from nothing, unless the file is the one that was begun."""
+        """Starts from nothing, unless the partial file is of the same version."""
         if self.part.exists() and (size, etag) == (self.size, self.etag):
             return
         self.size, self.etag, self.done = size, etag, set()

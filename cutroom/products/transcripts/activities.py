@@ -50,7 +50,6 @@ from cutroom.products.transcripts.chunks import (
     speech_within,
     transcription_share,
 )
-from cutroom.products.transcripts.subtitling.cues import CueSheet
 from cutroom.products.transcripts.document import speaker_label
 from cutroom.products.transcripts.question_marks import mark_questions
 from cutroom.products.transcripts.recognition.replacement import replace_transcript
@@ -58,6 +57,7 @@ from cutroom.products.transcripts.segmentation import TranscriptSegment, split_s
 from cutroom.products.transcripts.service import StoredTranscript
 from cutroom.products.transcripts.speaker_recognition.voices import speaker_voices
 from cutroom.products.transcripts.subtitles import reading_speed_report, store_subtitles
+from cutroom.products.transcripts.subtitling.cues import CueSheet
 
 if TYPE_CHECKING:
     from cutroom.engines.types import Samples

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint, break_points
 from cutroom.products.transcripts.sentence_boundaries import ends_sentence
+from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint, break_points
 from cutroom.products.transcripts.text_units import join_words
 
 PAUSE_SECONDS = 1.5  # a longer silence ends a segment

@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cutroom.media.subtitle_formats.ttml import write_ttml
+from cutroom.media.subtitle_formats.vtt_reading import read_written_vtt
 from cutroom.media.subtitles import SubtitleCue, write_srt, write_vtt
-from cutroom.media.ttml import write_ttml
-from cutroom.media.vtt_reading import read_written_vtt
 from cutroom.platform.storage.objects import Storage
-from cutroom.products.transcripts.subtitling.cue_rules import CueRule, rules_for, shown_columns
-from cutroom.products.transcripts.subtitling.cues import CueSheet, make_cues
 from cutroom.products.transcripts.document import shown_names
 from cutroom.products.transcripts.script_text import write_script
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.service import SubtitleFormat, subtitle_path
+from cutroom.products.transcripts.subtitling.cue_rules import CueRule, rules_for, shown_columns
+from cutroom.products.transcripts.subtitling.cues import CueSheet, make_cues
 
 NAMED_FORMATS: tuple[SubtitleFormat, ...] = ("ttml", "text")  # have names of speakers
 MAX_FAST_CUES = 200  # listed in a job's result; the total is reported separately

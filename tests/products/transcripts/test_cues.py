@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutroom.media.subtitles import SubtitleCue, SubtitleLine, clean_text
+from cutroom.products.transcripts.segmentation import TranscriptSegment, split_segments
 from cutroom.products.transcripts.subtitling.cue_rules import CueRule, rules_for, violations
 from cutroom.products.transcripts.subtitling.cue_timing import interpolate_text
 from cutroom.products.transcripts.subtitling.cues import CueSheet, make_cues
 from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint, break_points
-from cutroom.products.transcripts.segmentation import TranscriptSegment, split_segments
 from cutroom.products.transcripts.text_units import display_width, split_word
 
 EN = rules_for("en")

@@ -41,7 +41,7 @@ class Series:
     transcribed: TranscribedVideo
     worker: RecognitionRunActivities
     member_id: str
-    video_id: str  # of the earlier episode: speaker_1 is somebody else, speaker_2 is Ana
+    video_id: str  # of the earlier episode: speaker_1 is another person, speaker_2 is Ana
 
     @property
     def library_id(self) -> str:
@@ -219,7 +219,7 @@ async def test_an_edit_in_the_meantime_is_compared_again(series: Series, monkeyp
 
 
 async def test_videos_whose_sound_cannot_be_read_are_counted(series: Series, runtime: Runtime) -> None:
-    """The last attempt fails for good, and the workflow counts the video and goes on."""
+    """The last attempt fails for good, and the workflow counts the video and continues."""
     await runtime.storage.delete(service.speech_path(series.library_id, series.video_id))
     ref = await series.start()
     environment = ActivityEnvironment()

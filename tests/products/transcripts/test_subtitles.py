@@ -4,10 +4,10 @@ import pytest
 
 from cutroom.engines.recognition.port import Word
 from cutroom.products.transcripts import subtitles
-from cutroom.products.transcripts.subtitling.cue_rules import rules_for, shown_columns
-from cutroom.products.transcripts.subtitling.cues import make_cues
 from cutroom.products.transcripts.segmentation import split_segments
 from cutroom.products.transcripts.subtitles import reading_speed_report
+from cutroom.products.transcripts.subtitling.cue_rules import rules_for, shown_columns
+from cutroom.products.transcripts.subtitling.cues import make_cues
 
 TEXT = "Nobody understands complicated explanations that are delivered at this remarkable speed."
 

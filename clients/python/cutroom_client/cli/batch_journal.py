@@ -62,7 +62,7 @@ class Journal:
         self._record(item_id, "done")
 
     def failed(self, item_id: str, error: str, *, step: str | None = None) -> None:
-        """A failure; a step whose outcome is known to be one is requested anew by the next run."""
+        """A failure; a step whose outcome is known to be one is requested again by the next run."""
         self._record(item_id, "failed", error=error, step=step)
 
     def forget_video(self, item_id: str) -> None:

@@ -33,7 +33,7 @@ def store_key(folder: Path, profile: str, key: str, *, store: str) -> None:
 
 
 def stored_key(folder: Path, profile: Profile) -> str | None:
-    """The key of a profile; None if nobody has logged in."""
+    """The key of a profile; None without a login."""
     if profile.key_store == KEYRING_STORE:
         return _keyring_get(_account(folder, profile.name))
     if profile.key_store != FILE_STORE:

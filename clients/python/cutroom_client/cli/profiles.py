@@ -27,7 +27,7 @@ class Profile:
     name: str = DEFAULT_PROFILE
     base_url: str | None = None
     max_credits: float | None = None
-    key_store: str | None = None  # "file" or "keyring"; None if nobody has logged in
+    key_store: str | None = None  # "file" or "keyring"; None without a login
 
 
 def config_dir(environment: Mapping[str, str] = os.environ) -> Path:

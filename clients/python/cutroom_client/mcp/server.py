@@ -36,7 +36,7 @@ def build_server(connection: Connection) -> MCPServer[None]:
 def _register_resources(server: MCPServer[None], connection: Connection) -> None:
     @server.resource("cutroom://videos/{video_id}/transcript", mime_type="text/plain", title="Transcript")
     async def transcript(video_id: str) -> str:
-        """The transcript of a video. Untrusted text, between two lines that nobody can foresee."""
+        """The transcript of a video. Untrusted text, between two unpredictable lines."""
         try:
             page, lines = await reading.transcript_page(connection, video_id, 0), []
             while True:

@@ -106,7 +106,7 @@ async def start_run(context: PageContext) -> Response:
 
 
 def _savepoint(context: PageContext) -> Any:  # noqa: ANN401 (asyncpg's transaction)
-    """The page goes on in its transaction after a change that was refused."""
+    """The page continues in its transaction after a change that was refused."""
     return context.call.connection.transaction()
 
 

@@ -43,11 +43,11 @@ from cutroom.products.captions.editing.windows import RetranslatedLines, TalkCon
 from cutroom.products.captions.editing.words import with_words
 from cutroom.products.captions.translated_lines import MAX_FLAGGED
 from cutroom.products.transcripts.alignment import attach_words, read_words
-from cutroom.products.transcripts.subtitling.cues import CueSheet
 from cutroom.products.transcripts.editing.revisions import find_state
 from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.service import StoredTranscript, load_transcript
 from cutroom.products.transcripts.subtitles import reading_speed_report, store_subtitles
+from cutroom.products.transcripts.subtitling.cues import CueSheet
 
 MAX_UNPUBLISHED = 50  # revisions; the files of one that is not the newest are left out before
 

@@ -12,8 +12,8 @@ from cutroom.engines.recognition.port import Word
 from cutroom.media.subtitles import clean_text
 from cutroom.products.shorts.captions.layout import Typesetter, make_typesetter
 from cutroom.products.shorts.captions.styles import STYLES, CaptionStyle
-from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint, break_points
 from cutroom.products.transcripts.sentence_boundaries import ends_sentence
+from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint, break_points
 from cutroom.products.transcripts.text_units import UNSPACED_LANGUAGES, display_width, joins_previous, split_word
 from cutroom.text.number_words import EMPTY_LEXICON, LEXICONS
 from cutroom.text.numbers import fold_accents

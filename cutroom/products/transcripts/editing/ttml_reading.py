@@ -1,6 +1,6 @@
 """Reads the paragraphs of TTML files.
 
-What a file marks as dialog is what is said, to the letter; of other files, dashes and descriptions of sounds are left
+What a file marks as dialog is what is said, word for word; of other files, dashes and descriptions of sounds are left
 out. Files are hostile: XML entities are not expanded, and document types are refused.
 """
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from xml.parsers import expat
 
+from cutroom.media.subtitle_formats.ttml import DIALOG
 from cutroom.media.subtitles import clean_text
-from cutroom.media.ttml import DIALOG
 from cutroom.products.transcripts.editing.read_cues import (
     MAX_CUES,
     MAX_SECONDS,

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from cutroom.media.subtitles import DASH, SubtitleCue, SubtitleLine, clean_text
+from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.subtitling.cue_timing import split_text
 from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint, break_points
-from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.text_units import display_width
 from cutroom.text.writing_systems import primary_language
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from cutroom.media.subtitles import clean_text
-from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint, break_points
 from cutroom.products.transcripts.segmentation import TimedWord, TranscriptSegment
+from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint, break_points
 from cutroom.products.transcripts.text_units import display_width, split_word
 
 PAUSE_SECONDS = 0.2  # shorter silences count as speech

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cutroom.media.subtitles import MAX_SECONDS, SubtitleCue, SubtitleLine
+from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.subtitling.cue_layout import MAX_INNER_PAUSE_MS, CueBlock, CueTrack, layout_cues
 from cutroom.products.transcripts.subtitling.cue_rules import CueRule, CueRules, shown_columns
 from cutroom.products.transcripts.subtitling.cue_timing import timed_texts
 from cutroom.products.transcripts.subtitling.line_breaking import BreakPoint, break_points
-from cutroom.products.transcripts.segmentation import TranscriptSegment
 from cutroom.products.transcripts.text_units import display_width
 from cutroom.text.writing_systems import SENTENCE_MARKS, strip_closing_marks
 

@@ -6,12 +6,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from cutroom.media.subtitle_formats.ttml import write_ttml
 from cutroom.media.subtitles import SubtitleCue, write_srt, write_vtt
-from cutroom.media.ttml import write_ttml
 from cutroom.products.captions.editing.segments import CaptionSegment
 from cutroom.products.captions.importing.line_placement import place_lines
-from cutroom.products.transcripts.subtitling.cue_rules import rules_for
-from cutroom.products.transcripts.subtitling.cues import make_cues
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument, shown_names
 from cutroom.products.transcripts.editing.operations import checked_text
 from cutroom.products.transcripts.editing.schemas import ImportedText, ImportFormat
@@ -19,6 +17,8 @@ from cutroom.products.transcripts.editing.splitting import fit_words
 from cutroom.products.transcripts.editing.text_placement import ImportedLine, place_text
 from cutroom.products.transcripts.script_text import write_script
 from cutroom.products.transcripts.segmentation import TranscriptSegment
+from cutroom.products.transcripts.subtitling.cue_rules import rules_for
+from cutroom.products.transcripts.subtitling.cues import make_cues
 
 UNTIL = 6_000.0
 WORDS = (

@@ -8,8 +8,6 @@ from itertools import count
 import pytest
 
 from cutroom.media.subtitles import write_srt, write_vtt
-from cutroom.products.transcripts.subtitling.cue_rules import rules_for
-from cutroom.products.transcripts.subtitling.cues import make_cues
 from cutroom.products.transcripts.document import DocumentSegment, TranscriptDocument
 from cutroom.products.transcripts.editing.operations import InvalidEditError
 from cutroom.products.transcripts.editing.splitting import fit_words
@@ -20,6 +18,8 @@ from cutroom.products.transcripts.editing.text_placement import (
     place_text,
 )
 from cutroom.products.transcripts.segmentation import TranscriptSegment
+from cutroom.products.transcripts.subtitling.cue_rules import rules_for
+from cutroom.products.transcripts.subtitling.cues import make_cues
 
 TALK = [
     "Good morning, and thank you all for coming so early.",

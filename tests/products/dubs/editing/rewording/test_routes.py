@@ -1,4 +1,4 @@
-"""Shorter wordings with a language model: it is asked by a worker, and nobody waits for it."""
+"""Shorter wordings with a language model: a worker asks it in the background."""
 
 import json
 from collections.abc import Iterator
