@@ -23,9 +23,9 @@ from proofs.stage.report import Report, prove
 from proofs.stage.requirements import Needs, models_dir
 from proofs.stage.subtitle_parsers import ParsedCue, download, with_pysubs2
 from proofs.stage.transcript_stage import open_client
-from tests.support.returning_voices import EPISODES, embed_episodes
 from tests.support.stage import open_stage
 from tests.support.transcribed_videos import insert_video
+from tests.support.voices.returning_voices import EPISODES, embed_episodes
 
 LANGUAGES = ("pt", "es")
 ENVIRONMENT = {"CUTROOM_ASR_ENGINES": "whisper-tiny.en"}  # quick to load

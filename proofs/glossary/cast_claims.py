@@ -3,7 +3,7 @@
 from proofs.glossary.returning_speaker import NAME, SeriesResult
 from proofs.stage.report import Report
 from tests.support.dialogue import ALLISON
-from tests.support.returning_voices import (
+from tests.support.voices.returning_voices import (
     SPEAKERS,
     RecognitionTrial,
     Voices,

@@ -14,8 +14,8 @@ from cutroom.engines.types import SAMPLE_RATE
 from proofs.stage.transcript_stage import upload_file, wait_for_transcript, write_wav
 from tests.support.dialogue import ALLISON, DICKENS, LEVEL, ROOM_LEVEL, Samples
 from tests.support.dub_stage import api_client, dub
-from tests.support.returning_voices import episode
 from tests.support.stage import Stage, wait_for_voices
+from tests.support.voices.returning_voices import episode
 
 NAME = "Ana Duarte"
 LANGUAGE = "pt-BR"

@@ -6,7 +6,7 @@ from cutroom.cast.matching import CastVoice, SpeakerVoice, recognize
 from cutroom.engines.diarization.embeddings import WeSpeakerEmbedder
 from tests.engines.recognition.recognizer_suite import model_folder
 from tests.support.dialogue import ALLISON, CARLO, DICKENS, JUNE, RUSSIAN
-from tests.support.returning_voices import (
+from tests.support.voices.returning_voices import (
     SPEAKERS,
     RecognitionTrial,
     embed_episodes,

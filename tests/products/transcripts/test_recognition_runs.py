@@ -28,7 +28,7 @@ from tests.engines.recognition.recognizer_suite import model_folder
 from tests.products.conftest import TranscribedVideo
 from tests.support.dialogue import ALLISON, DICKENS, Samples
 from tests.support.transcribed_videos import insert_video
-from tests.support.voice_prints import OnlyEmbedder, confirm, excerpt, store_sound
+from tests.support.voices.voice_prints import OnlyEmbedder, confirm, excerpt, store_sound
 
 LABELS = [{"id": f"speaker_{number}", "label": f"Speaker {number}"} for number in (1, 2)]
 

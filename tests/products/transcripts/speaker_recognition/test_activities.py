@@ -30,7 +30,7 @@ from tests.engines.recognition.recognizer_suite import model_folder
 from tests.products.conftest import TranscribedVideo
 from tests.support.dialogue import ALLISON, AUSTEN, DICKENS, Samples, recording
 from tests.support.transcribed_videos import insert_video
-from tests.support.voice_prints import OnlyEmbedder, confirm, excerpt, store_sound
+from tests.support.voices.voice_prints import OnlyEmbedder, confirm, excerpt, store_sound
 
 
 @dataclass(frozen=True)
